@@ -38,7 +38,7 @@ _PIPES: WeakValueDictionary[tuple[int, str], RegisteredPipe] = WeakValueDictiona
 
 
 def register_pipe(pipe: RegisteredPipe) -> None:
-    """Register a component under its vocabulary and `spans_key`, as a weak reference; it replaces an earlier component."""
+    """Register a component under its vocabulary and `spans_key`, by a weak reference; it replaces an earlier one."""
     _PIPES[id(pipe.vocab), pipe.spans_key] = pipe
 
 

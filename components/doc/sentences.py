@@ -141,7 +141,7 @@ def _stored(doc: Doc, name: str, n: int) -> list[str] | None:
 
 
 def set_source(doc: Doc, source: SentenceSource) -> None:
-    """Write the ID and the multiword tokens of a Doc of one sentence to `doc.user_data`, where parsers take them from."""
+    """Write the ID and multiword tokens of a Doc of one sentence to `doc.user_data`, where parsers find them."""
     if source.sent_id:
         doc.user_data[SENT_IDS] = [source.sent_id]
     if source.text and source.text.multiwords:

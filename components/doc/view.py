@@ -24,16 +24,16 @@ _DRAWN = 10  # trees of a Doc in Jupyter
 
 
 class NonConstituentError(ValueError):
-    """The words of a span are not one constituent of the tree of their sentence."""
+    """Raised if the words of a Span are not a constituent of the tree of their sentence."""
 
 
 class TokenDependency(NamedTuple):
-    """A token with its head and the label of the dependency.
+    """A dependency: a token, its head, and the label.
 
     token (Token): A word.
     head (Token): The head of the word; the word itself if it is the root, as in `token.head`.
-    label (str): The label of the node in which the word depends on its head, and of the largest node that the word
-        heads, as in S>NP; "root" where there is no head.
+    label (str): For example "S>NP": the label of the node in which the word depends on its head, and the label of the
+        largest node whose head the word is; "root" for the root.
     """
 
     token: Token
@@ -42,10 +42,10 @@ class TokenDependency(NamedTuple):
 
 
 class Rival(NamedTuple):
-    """A bracket that excludes an uncertain one: it crosses it, or has another label over the same words.
+    """A bracket that cannot be in a tree together with an uncertain bracket, or has another label over the same words.
 
-    span (Span): The words, with the label.
-    probability (float): Posterior probability of the bracket.
+    span (Span): The words of the bracket, with its label.
+    probability (float): Posterior probability of the bracket, from 0 to 1.
     """
 
     span: Span
@@ -53,11 +53,12 @@ class Rival(NamedTuple):
 
 
 class UncertainSpan(NamedTuple):
-    """An uncertain bracket: one of the tree that may be wrong, or one that may be missing from the tree.
+    """An uncertain bracket: a bracket of the tree that may be wrong, or a bracket that may be missing from the tree.
 
-    span (Span): The words, with the label.
-    probability (float): Posterior probability of the bracket.
-    rivals (tuple of Rival): The likely brackets that exclude it, likeliest first; () if there is no likely alternative.
+    span (Span): The words of the bracket, with its label.
+    probability (float): Posterior probability of the bracket, from 0 to 1.
+    rivals (tuple of Rival): The likely brackets that cross it or relabel it, the most probable first; () if there are
+        none.
     is_in_tree (bool): Whether the tree has the bracket.
     """
 
@@ -69,9 +70,9 @@ class UncertainSpan(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Constituent:
-    """A node of a tree on a Doc: a range of words with the labels of all brackets over exactly these words.
+    """A node of a tree on a Doc: a range of words, with the labels of all brackets over exactly these words.
 
-    It is a sequence of its children; a word has no children, but its truth value is True.
+    It is a sequence of its children. A word has no children, but is true in a condition.
     """
 
     _sentence: SentenceTree
@@ -79,29 +80,29 @@ class Constituent:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels of the unary chain, outermost first; () for a word that has only its tag."""
+        """The labels of the unary chain over these words, outermost first; () for a word that has only its tag."""
         brackets, chain = self._sentence.brackets, self._sentence.chains[self._range]
         return tuple(brackets[index][2] for index in chain)
 
     @property
     def label(self) -> str:
-        """The outermost label; without a bracket, the tag for a word, and "" for several words."""
+        """The outermost label; if there is none, the tag of a word, and "" for several words."""
         start, end = self._range
         return next(iter(self.labels), self._sentence.tags[start] if end == start + 1 else "")
 
     @property
     def start(self) -> int:
-        """The position of the first token in the Doc."""
+        """The position in the Doc of the first token."""
         return self._sentence.words[self._range[0]]
 
     @property
     def end(self) -> int:
-        """The position after the last token in the Doc."""
+        """The position in the Doc after the last token."""
         return self._sentence.words[self._range[1] - 1] + 1
 
     @property
     def span(self) -> Span:
-        """The tokens, as a Span with the outermost label, if any."""
+        """The tokens as a Span, with the outermost label; "" if there is none."""
         return Span(self._sentence.doc, self.start, self.end, next(iter(self.labels), ""))
 
     @property
@@ -111,30 +112,31 @@ class Constituent:
 
     @property
     def leaves(self) -> tuple[Token, ...]:
-        """The words."""
+        """The words as Tokens, from left to right."""
         return tuple(self._sentence.doc[i] for i in self._sentence.words[slice(*self._range)])
 
     @property
     def probability(self) -> float | None:
-        """Probability that the node is right; None if unknown.
+        """Probability that the whole tree (for a root) or the label (for any other node) is right; None if unknown.
 
-        Of a root it is P(tree | words), the probability of the sentence's whole tree with its tags, of which brackets
-        that a threshold left out are part. None if the model has no distribution over whole trees (a spectral grammar
-        without evidence, a bracketer) or no tree over the whole sentence (`status`). Of any other node it is
-        `label_probability`.
+        For the root of a sentence it is P(tree | words), the probability of the whole tree with its tags, including
+        brackets that a threshold left out. It is None if the model has no distribution over whole trees (a spectral
+        grammar without evidence, a bracketer), or no tree over the whole sentence (a fall-back, see `status` in
+        `doc/write.py`). For any other node it is `label_probability`.
         """
         is_root = self._range == (0, len(self._sentence.words))
         return self._sentence.tree_probability if is_root else self.label_probability
 
     @property
     def label_probability(self) -> float | None:
-        """Posterior probability of the `label` over these words; None if unknown."""
+        """Posterior probability of the bracket with the node's `label`, or of the tag of a bare word; None if unknown."""
         return self.label_probability_of(self.label)
 
     def label_probability_of(self, label: str) -> float | None:
         """Return the posterior probability of the bracket with one of the node's `labels`; None if it is unknown.
 
-        label (str): One of the `labels`; any other one stands for the outermost.
+        label (str): One of the `labels`; any other string stands for the outermost label. For a word without labels the
+            probability is that of its tag.
         """
         start, end = self._range
         chain = self._sentence.chains[self._range]
@@ -147,10 +149,11 @@ class Constituent:
 
     @property
     def alternatives(self) -> dict[str, float]:
-        """Posterior probability of each label that brackets over these words may have, likeliest first.
+        """Posterior probability of each label that a bracket over these words may have, the most probable first.
 
-        The node's own labels are included. Probabilities may add up to more than 1, since unary chains have several
-        labels. The component that wrote the tree, and that shares the Doc's vocabulary, parses the sentence again.
+        The node's own labels are included. Probabilities may add up to more than 1, since a unary chain has several
+        labels. The sentence is parsed again, by the component that wrote the tree and shares the Doc's vocabulary.
+
         RAISES (ValueError): If that component no longer exists.
         """
         posteriors = self._sentence.posteriors().items()
@@ -158,12 +161,13 @@ class Constituent:
         return dict(sorted(of_words, key=lambda item: -item[1]))
 
     def uncertain(self, threshold: float = DOUBTFUL) -> list[UncertainSpan]:
-        """Return the uncertain brackets within this node, in pre-order, with their rivals.
+        """Return the uncertain brackets within this node, in pre-order, with their rivals (brackets that exclude them).
 
-        The component that wrote the tree parses the sentence again, as for `alternatives`.
+        The sentence is parsed again, by the component that wrote the tree.
 
         threshold (float): A bracket of the tree is uncertain if its probability is below `threshold`. A bracket that
             the tree lacks is uncertain if its probability is above 1 - `threshold` (and at least `LIKELY_RIVAL`).
+        RETURNS (list of UncertainSpan): The uncertain brackets; [] if there are none.
         RAISES (ValueError): If the tree has no probabilities, or if the component that wrote it no longer exists.
         """
         sentence, (first, last) = self._sentence, self._range
@@ -209,7 +213,7 @@ class Constituent:
 
     @property
     def head_child(self) -> Constituent | None:
-        """The child that is the head, by `head_rules_of` the Doc; None for a word."""
+        """The child that contains the head, by the head rules `head_rules_of(doc)`; None for a word."""
         children = self.children
         label = self.labels[-1] if self.labels else ""
         return children[self._rules.head(label, [child.label for child in children])] if children else None
@@ -223,9 +227,10 @@ class Constituent:
         return node.leaves[0]
 
     def dependencies(self, rules: HeadRules | None = None) -> list[TokenDependency]:
-        """Return the dependency of each word within this node.
+        """Return the dependency of each word within this node, from left to right.
 
-        rules (HeadRules or None): Head rules; None for `head_rules_of` the Doc.
+        rules (HeadRules or None): Head rules; None for the rules that fit the Doc, `head_rules_of(doc)`.
+        RETURNS (list of TokenDependency): One for each word; the head word of the node is its own head.
         """
         words = self.leaves
         arcs = dependencies(self.tree, rules or self._rules)
@@ -239,7 +244,7 @@ class Constituent:
         return head_rules_of(self._sentence.doc)
 
     def nodes(self) -> Iterator[Constituent]:
-        """Yield this node and all below it, in pre-order, words included."""
+        """Yield this node and all nodes below it, in pre-order, words included."""
         start, end = self._range
         for i, j in self._sentence.chains:
             if start <= i and j <= end:
@@ -247,16 +252,19 @@ class Constituent:
 
     @property
     def tree(self) -> Tree:
-        """The subtree, over words in treebank form."""
+        """The subtree as a `Tree`, over words in treebank spelling."""
         return self._sentence.tree(*self._range)
 
     @property
     def bracketed(self) -> str:
-        """The subtree in brackets, on one line: `(NP (DT The) (NN time))`."""
+        """The subtree as a bracketed tree on one line: `(NP (DT The) (NN time))`."""
         return str(self.tree)
 
     def to_nltk(self) -> Any:
-        """Return the subtree as an `nltk.Tree`; needs NLTK."""
+        """Return the subtree as an `nltk.Tree`.
+
+        RAISES (ImportError): If NLTK is not installed.
+        """
         return to_nltk(self.tree)
 
     def latex(self, style: Literal["forest", "qtree"] = "forest") -> str:
@@ -264,14 +272,17 @@ class Constituent:
         return to_latex(self.tree, style)
 
     def svg(self) -> str:
-        """Return a drawing of the subtree as SVG, with the probabilities that are known."""
+        """Return a drawing of the subtree as SVG, with its known probabilities.
+
+        RAISES (ValueError): If the tree is too deep to draw.
+        """
         return tree_svg(self.tree, *self.scores)
 
     @property
     def scores(self) -> tuple[list[float] | None, list[float] | None]:
-        """Posterior probabilities of the brackets and of the tags of `tree`, in pre-order; None if unknown.
+        """Posterior probabilities of the brackets of `tree`, in pre-order, and of the tags of its words.
 
-        The unlabelled root of words that no bracket covers has the probability nan.
+        Each of the two lists is None if unknown. The unlabelled root of words that no bracket covers has nan.
         """
         (start, end), sentence = self._range, self._sentence
         tags = None if sentence.tag_scores is None else list(sentence.tag_scores[start:end])
@@ -282,15 +293,18 @@ class Constituent:
         return around + inside, tags
 
     def pretty(self, lines: Literal["unicode", "ascii"] = "unicode") -> str:
-        """Return the subtree in lines of text, for a terminal: `print` it."""
+        """Return the subtree drawn as several lines of text, for `print`.
+
+        lines ("unicode" or "ascii"): The characters of the lines in the drawing.
+        """
         return tree_text(self.tree, lines)
 
     def _repr_html_(self) -> str:
-        """Return HTML for Jupyter: the drawing, or the tree in brackets with the reason why it cannot be drawn."""
+        """Return HTML for Jupyter: a drawing, or the bracketed tree with the reason why it cannot be drawn."""
         return Constituency([self])._repr_html_()
 
     def _drawing(self) -> tuple[str, str]:
-        """Return the drawing as HTML and ""; or the tree in brackets and the error, both as HTML."""
+        """Return the drawing as HTML, and ""; or the bracketed tree and the error message, both as HTML."""
         try:
             return tree_html(self.tree, *self.scores), ""
         except ValueError as error:
@@ -305,36 +319,46 @@ class Constituent:
 
 
 class Constituency(tuple[Constituent, ...]):
-    """The root nodes of the sentences of a Doc: a tuple that Jupyter draws."""
+    """The root nodes of the sentences of a Doc: a tuple of Constituents, which Jupyter draws."""
 
     @property
     def left_out(self) -> list[UncertainSpan]:
-        """The brackets that the threshold of the parser left out, in the order of the text, without rivals."""
+        """The brackets that the threshold of the parser left out of the trees, in text order; [] if there are none.
+
+        Their `rivals` are empty.
+        """
         if not self or self[0]._sentence.key + LEFT_OUT not in self[0]._sentence.doc.spans:
             return []
         scored = scored_spans(self[0]._sentence.doc, self[0]._sentence.key + LEFT_OUT)
         return [UncertainSpan(span, score, (), is_in_tree=False) for span, score in scored]
 
     def _repr_html_(self) -> str:
-        """Return HTML for Jupyter: the first trees, and the number of further ones; errors where drawing fails."""
+        """Return HTML for Jupyter: the first trees, the number of further trees, and errors of trees that cannot be
+        drawn.
+        """
         drawings = [node._drawing() for node in self[:_DRAWN]]
         note = f"<p>{len(self) - _DRAWN:,} more trees</p>" if len(self) > _DRAWN else ""
         return "".join([*(html for html, _ in drawings), note, *dict.fromkeys(why for _, why in drawings)])
 
 
 def doc_constituency(doc: Doc, key: str | None = None) -> Constituency:
-    """Return the root node of each sentence that has words; for one sentence use `span_constituency`.
+    """Return the root node of each sentence of a Doc that has words: `doc._.constituency`.
 
-    key (str or None): Key of `doc.spans`; None for that of `key_of`.
+    For one sentence use `span_constituency`.
+
+    key (str or None): Key of the trees in `doc.spans`; None for the first key with trees that the Doc has (`key_of`).
+    RAISES (ValueError): If the Doc has no trees under the key, or its spans make no tree.
     """
     roots = [span_constituency(doc[start:end], key) for start, end in sentence_bounds(doc)]
     return Constituency(root for root in roots if root is not None)
 
 
 def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
-    """Return the node over the words of a span, whitespace at its edges aside; None if it has no words.
+    """Return the node over the words of a Span: `span._.constituency`.
 
-    key (str or None): Key of `doc.spans`; None for that of `key_of`.
+    span (Span): The Span of a constituent; white space at its edges is ignored.
+    key (str or None): Key of the trees in `doc.spans`; None for the first key with trees that the Doc has (`key_of`).
+    RETURNS (Constituent or None): The node; None if the Span has no words.
     RAISES (NonConstituentError): If the words are not a constituent.
     RAISES (ValueError): If the Doc has no trees under the key, or its spans make no tree.
     """

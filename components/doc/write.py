@@ -95,13 +95,16 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
 
 
 def text_of(word: str) -> str:
-    """Unescape a treebank's word; return "_" for a word of white space, which a Doc cannot have as a word."""
+    """Return a treebank's word as in text, without escapes such as -LRB-; "_" for a word of white space.
+
+    A Doc cannot have a word of white space.
+    """
     text = unescape_token(word)
     return "_" if text.isspace() else text
 
 
 def _spellings(texts: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return the treebank's spelling of each text; "" where `escape_tokens` gives it."""
+    """Return the treebank's spelling of each text; "" where `escape_tokens` would make the same spelling."""
     usual = escape_tokens(texts)
     return [
         word if word != usual_word and text_of(word) == text else ""
@@ -110,7 +113,7 @@ def _spellings(texts: Sequence[str], words: Sequence[str]) -> list[str]:
 
 
 def _source_attributes(doc: Doc, trees: Sequence[Tree | None]) -> dict[str, list[str] | None]:
-    """Return the IDs of the sentences of trees, and the multiword tokens of their texts, as far as there are any."""
+    """Return the sentence IDs and the multiword tokens of trees as attributes of a group; only those that exist."""
     sources = [tree.source if tree else None for tree in trees]
     multiwords = [""] * len(doc)
     for source, words in zip(sources, _words_per_sentence(doc, trees), strict=True):
@@ -121,7 +124,9 @@ def _source_attributes(doc: Doc, trees: Sequence[Tree | None]) -> dict[str, list
 
 
 def _attributes_before(doc: Doc) -> dict[str, list[str] | None]:
-    """Return the spellings, sentence IDs and multiword tokens that a Doc has already, for new trees to keep."""
+    """Return the spellings, sentence IDs and multiword tokens that a Doc already has, which new trees keep; None for
+    none.
+    """
     kept = (attributes(doc, key).spellings for key in keys_of(doc))
     spellings = next((each for each in kept if isinstance(each, list) and len(each) == len(doc)), None)
     return {"spellings": spellings, SENT_IDS: sent_ids_of(doc), MULTIWORDS: multiwords_of(doc)}
@@ -140,10 +145,11 @@ def set_parses(
 
     doc (Doc): A Doc with sentence boundaries.
     parses (sequence of Parse or None): A parse for each sentence; None for one without words.
-    sentences (DocSentences): The parsed sentences, whose boundaries are written; None to read them from the Doc.
+    sentences (DocSentences or None): The parsed sentences, whose boundaries are written; None to read them from the
+        Doc.
     key (str): Key of `doc.spans`.
-    threshold (float): Spans with a lower posterior are left out, and go to `doc.spans[key + LEFT_OUT]`.
-    set_tags ("missing" or bool): Which tags are written to `token.tag_` too, see `Output`.
+    threshold (float): Spans with a posterior below it are left out, and go to `doc.spans[key + LEFT_OUT]`.
+    set_tags ("missing" or bool): Which tags are also written to `token.tag_`, see `Output`.
     RAISES (ValueError): Unless there is a parse for each sentence and a tag for each word.
     """
     if sentences is not None and sentences.starts is not None:
@@ -177,9 +183,11 @@ def set_parses(
 def _scored(
     doc: Doc, parses: Sequence[Parse | None], words: Sequence[Sequence[int]]
 ) -> tuple[list[Span], np.ndarray, list[str], np.ndarray]:
-    """Return the spans of all parses with their scores, and the tags of all tokens with theirs.
+    """Return the spans of all parses with their scores, and the tags of all tokens with their scores.
 
-    words (sequence of sequence of int): Positions of the words of each sentence.
+    words (sequence of sequence of int): Token positions of the words of each sentence.
+    RETURNS (list of Span), (float32, (n_spans,)), (list of str), (float32, (n_tokens,)): The tag of white space is "",
+        and its score nan.
     """
     spans, scores, tags = list[Span](), [np.zeros(0, np.float32)], [""] * len(doc)
     tag_scores = np.full(len(doc), np.nan, np.float32)
@@ -221,7 +229,7 @@ def _scatter(tags: list[str], words: Sequence[int], tags_of_words: Sequence[str]
 
 
 def _chosen_tags(parsed: list[str], given: list[str], *, set_tags: SetTags) -> list[str]:
-    """Choose `token.tag_` from the parser's and the given tags; "" for no tag."""
+    """Choose `token.tag_` for each token from the tag in the tree and the given tag; "" for no tag."""
     if set_tags is False:
         return given
     first, second = (parsed, given) if set_tags is True else (given, parsed)
@@ -238,15 +246,16 @@ def set_brackets(
     key: str,
     tags: Sequence[Sequence[str]] | None = None,
 ) -> None:
-    """Write brackets of one label to `doc.spans[key]`, with their scores.
+    """Write the unlabelled constituents (brackets) of a Doc's sentences to `doc.spans[key]`, with their scores.
 
     doc (Doc): A Doc with sentence boundaries.
-    sentences (sequence of sequence of int): Positions of the words of each sentence.
+    sentences (sequence of sequence of int): Token positions of the words of each sentence.
     brackets (sequence of Brackets): The spans and scores of each sentence.
     status (sequence of str): How each sentence was bracketed: "parsed", "segmented" or "empty".
-    label (str): The label of all brackets.
+    label (str): The label that all brackets get.
     key (str): Key of `doc.spans`.
     tags (sequence of sequence of str, or None): Tags of the words of each sentence; None for `token.tag_`.
+    RAISES (ValueError): Unless there is a tag for each word.
     """
     spans, tags_of_tokens = list[Span](), [""] * len(doc)
     for i, (words, (word_spans, _)) in enumerate(zip(sentences, brackets, strict=True)):
