@@ -129,7 +129,7 @@ class Constituent:
 
     @property
     def label_probability(self) -> float | None:
-        """Posterior probability of the bracket with the node's `label`, or of the tag of a bare word; None if unknown."""
+        """Posterior probability of the bracket with the node's `label`, or of a bare word's tag; None if unknown."""
         return self.label_probability_of(self.label)
 
     def label_probability_of(self, label: str) -> float | None:

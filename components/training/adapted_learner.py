@@ -1,4 +1,4 @@
-"""Learning in a config that goes on from another model: `spacy-lpcfg.Adapt.v1`."""
+"""The learner `spacy-lpcfg.Adapt.v1`, which adapts an existing model to a treebank."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -29,12 +29,15 @@ class AdaptedLearner:
     def fit(
         self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
     ) -> ParsingModel:
-        """Adapt the base model to trees, and return it; log frequent differences to the trees, and the summary.
+        """Adapt the base model to trees, and return the result: the base model if adaptation does not improve it.
 
+        Logs frequent differences between the model's conventions and the trees, and a summary.
+
+        trees (iterable of Tree): The treebank.
         held_out (iterable of Tree or None): Ignored.
         on_step (callable or None): Called with each report of the adaptation.
-        RAISES (ValueError): If no model has this name, or there are too few trees.
-        RAISES (OSError): If the file of the model does not exist.
+        RAISES (ValueError): If the base model is damaged or cannot be adapted, or there are too few trees.
+        RAISES (OSError): If there is no such model, file or folder.
         """
 
         def report(step: object) -> None:
@@ -62,7 +65,9 @@ def make_adapted_learner(base: str, seed: int = 0) -> AdaptedLearner:
 def base_model(name: str) -> ParsingModel:
     """Load a model by its name or file, or from the first trained `lpcfg_parser` of a pipeline folder.
 
-    RAISES (ValueError): If no model has this name, or the folder has no trained `lpcfg_parser`.
+    name (str): The name of a pretrained model such as "en", the path of a file, or the path of a folder.
+    RAISES (ValueError): If the file is not a model, or the folder has no trained `lpcfg_parser`.
+    RAISES (OSError): If there is no such model, file or folder.
     """
     if not Path(name).is_dir():
         return load(name)

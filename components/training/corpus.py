@@ -35,13 +35,19 @@ NO_PATH = "The {} has no path: set it, for example by --paths.train FILE."
 
 
 class FileCorpus:
-    """A corpus reader of files, whose broken trees and lines may be skipped, with one warning.
+    """Base class of corpus readers of files, which raise an error for a broken tree or line, or skip it.
 
-    path (path or list of paths): Files, folders or `glob` patterns; may be left open while a config is checked.
+    path (path, list of paths, or None): Files, folders or `glob` patterns. None is only for a config that is checked,
+        and an error when reading.
     limit (int): Maximum number of Docs to read; 0 for all.
-    skip_bad (bool): Whether to skip what is broken and log its number, instead of raising TreebankError.
+    skip_bad (bool): Whether to skip broken trees and lines, and log their number once, instead of raising
+        TreebankError.
 
-    what, found, expected (str): For messages: the corpus, its parts (a plural in -s), and what its files hold.
+    Class attributes for messages:
+
+    what (str): The name of the corpus, such as "treebank".
+    found (str): The name of its parts, a plural in -s, such as "trees".
+    expected (str): What its files should hold.
     """
 
     what: ClassVar[str]
@@ -56,9 +62,9 @@ class FileCorpus:
         self._warned = False
 
     def docs(self, vocab: Vocab) -> Iterator[Doc]:
-        """Yield Docs: one for each tree or sentence, or as they are in a `.spacy` file.
+        """Yield the Docs of the files: one for each tree or sentence; the Docs of a `.spacy` file as they are.
 
-        RAISES (ValueError): If there is no path, or the files hold nothing.
+        RAISES (ValueError): If there is no path, or no file has a Doc.
         RAISES (TreebankError): For a broken tree or line, unless `skip_bad`; it names file and line.
         RAISES (FileNotFoundError): For a path where there is no file.
         """
@@ -81,10 +87,11 @@ class FileCorpus:
 
 
 class Treebank(FileCorpus):
-    """The corpus reader `spacy-lpcfg.Treebank.v1`: `nlp -> iterator of Example`, one for each tree, at every call.
+    """The corpus reader `spacy-lpcfg.Treebank.v1`: a function of `nlp` that yields an Example for each tree.
 
-    path (path or list of paths): Files of trees, gzipped or not, `.spacy` files, folders of such, or `glob` patterns.
-    limit (int): Maximum number of Docs to read, which are one for each tree, or as they are in a `.spacy` file; 0 for
+    path (path, list of paths, or None): Files of trees, gzipped or not, `.spacy` files, folders of such files, or
+        `glob` patterns; None as in `FileCorpus`.
+    limit (int): Maximum number of Docs to read: one for each tree; the Docs of a `.spacy` file as they are. 0 for
         all.
     skip_bad (bool): Whether to skip malformed trees and log their number, instead of raising TreebankError.
     gold_tags (bool): Whether the Docs to be parsed have the gold tags, fine and coarse, for a parser with
@@ -94,7 +101,7 @@ class Treebank(FileCorpus):
     functions (bool): Whether categories keep their function labels, as NP-SBJ.
     coarse_tags (bool): Whether tags are reduced to parts of speech, as N-A to N.
 
-    Trees in `.spacy` files are used as `spacy-lpcfg convert` has written them.
+    Trees in `.spacy` files are used as they are: `dialect`, `functions` and `coarse_tags` do not apply to them.
     """
 
     what, found = "treebank", "trees"
@@ -119,10 +126,10 @@ class Treebank(FileCorpus):
         self.coarse_tags = coarse_tags
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Yield an Example for each Doc, whose reference has words, tags, sentence starts and trees.
+        """Yield an Example for each Doc of `docs`, whose errors it raises.
 
-        nlp (Language): Its tokenizer makes the Docs to be parsed, where the treebank has their text. Errors are those
-            of `docs`.
+        nlp (Language): The pipeline, whose tokenizer splits the text of the predicted Doc, if the Doc's text is known.
+        YIELDS (Example): The reference has words, tags, sentence starts and trees. The predicted Doc has no trees.
         """
         for reference in self.docs(nlp.vocab):
             if reference.has_unknown_spaces or multiwords_of(reference):
@@ -157,7 +164,7 @@ class Treebank(FileCorpus):
 
 
 def _without_text(tree: Tree) -> Tree:
-    """Return the tree without a text, which the tokenizer would split into other words than those of the treebank."""
+    """Return the tree without its text, so that the words of the treebank are kept and not found by a tokenizer."""
     return tree.with_source(tree.source._replace(text=None)) if tree.source else tree
 
 
@@ -170,7 +177,7 @@ def refuse_broken(error: TreebankError) -> None:
 
 
 def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
-    """Create a Doc with a sentence for each tree: words as in text, tags, sentence starts and spans.
+    """Create a Doc with a sentence for each tree: with words as in text, tags, sentence starts and trees.
 
     vocab (Vocab): The vocabulary of the Doc.
     trees (sequence of Tree): Normalized trees over words in treebank form.
@@ -199,8 +206,9 @@ def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
 def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
     """Yield the Docs of a serialized DocBin.
 
-    name (str): Its name in errors.
-    RAISES (ValueError): If it is none, or damaged, or takes more memory than is allowed.
+    name (str): The name of the file, for errors.
+    RAISES (ValueError): If the bytes are not a DocBin, or damaged.
+    RAISES (TooLargeError): If the Docs would take more memory than is allowed.
     """
     try:
         _check_memory(data)
@@ -218,7 +226,7 @@ def _check_memory(data: bytes) -> None:
     """Check that reading the bytes of a DocBin takes no more memory than is allowed.
 
     RAISES (TooLargeError): If it takes more.
-    RAISES (StorageError, zlib.error): If they are no DocBin.
+    RAISES (StorageError, zlib.error): If the bytes are not a DocBin.
     """
     max_bytes, budget = limit() // _COPIES, MemoryBudget()
     unzipped = zlib.decompressobj().decompress(data, max_bytes + 1)

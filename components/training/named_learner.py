@@ -1,4 +1,4 @@
-"""Learners by name in a config: `spacy-lpcfg.Learner.v1`."""
+"""The learner `spacy-lpcfg.Learner.v1`, which a config describes by its name and settings."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -36,17 +36,18 @@ def make_learner(
 
     name (str): One of `spacy_lpcfg.learners.LEARNERS`.
     seed (int): Seed of learners that draw at random.
-    lang (str): Language of the head rules; signatures of unknown words are learned for all but "en".
+    lang (str): Language of the head rules. For "en", signatures (classes of spelling) of unknown words are built in;
+        for all other languages they are learned.
     settings (dict): Settings of the learner by name, where they differ from the defaults. A nested block of settings,
         such as `lexical`, is a dict, too.
     heads (str or None): Table or file of the head rules, see `spacy_lpcfg.trees.head_rules`; None for the rules of the
         language.
     variant (str or int): The set of defaults, which `settings` override: "default", or for a learner from papers
         "paper" or the year of one of them.
-    encoder (str): The pretrained encoder of a learner with evidence: "auto" for the encoder of the language's
-        pretrained model, if there is one; "none" for none; a file that `spacy-lpcfg encoder` made; a folder of an
-        encoder in ONNX; or a model that has one. Without an encoder, evidence is learned from the treebank alone. A
-        learner without evidence ignores the encoder.
+    encoder (str): The pretrained encoder of a learner with evidence (scores of spans and tags that a classifier
+        computes): "auto" for the encoder of the language's pretrained model, if there is one; "none" for none; a file
+        that `spacy-lpcfg encoder` made; a folder of an encoder in ONNX; or a model that has one. Without an encoder,
+        evidence is learned from the treebank alone. A learner without evidence ignores the encoder.
     RAISES (ValueError): If no learner has the name, if the learner lacks the variant or a setting, if a setting has the
         wrong type, or if `heads` is given to a learner without head rules.
     """
@@ -65,7 +66,7 @@ def make_learner(
 
 
 def _with_evidence(learner: Learner, seed: int, lang: str, encoder: str) -> EvidenceLearner:
-    """Wrap a learner of a grammar, so that it also learns evidence; other arguments as for `make_learner`."""
+    """Return an `EvidenceLearner` around a learner of a grammar; other arguments as for `make_learner`."""
     if encoder == NONE or (encoder == AUTO and not has_pretrained(lang)):
         return EvidenceLearner(learner, seed=seed)
     return NamedEvidenceLearner(learner, seed=seed, name=encoder, lang=lang)
@@ -75,7 +76,10 @@ def _with_evidence(learner: Learner, seed: int, lang: str, encoder: str) -> Evid
 class NamedEvidenceLearner(EvidenceLearner):
     """Evidence learner that loads its encoder when `fit` is called, so that a trained pipeline does not need the file.
 
-    name, lang (str): The name of the encoder, and the language, as for `find_encoder`.
+    name (str): The name of the encoder, as for `find_encoder`.
+    lang (str): The language, as for `find_encoder`.
+
+    The settings of `EvidenceLearner` come first; its `encoder` and `start` are replaced by those of the loaded encoder.
     """
 
     name: str = AUTO
@@ -93,7 +97,7 @@ class NamedEvidenceLearner(EvidenceLearner):
 
 
 def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], lang: str) -> dict[str, Any]:
-    """Return the setting `lexical` with the language's default of `signatures`; {} for a learner without `lexical`."""
+    """Return {"lexical": values} with the language's default of `signatures`; {} for a learner without `lexical`."""
     given = settings.get("lexical") or {}
     is_of_grammars = "lexical" in parameters and LexicalSettings in _kinds(parameters["lexical"])
     if not is_of_grammars or not isinstance(given, Mapping):

@@ -22,10 +22,10 @@ _NAMES = ("p", "r", "f")
 
 
 def make_constituency_scorer(params: Path | None = None) -> Callable[..., dict[str, Any]]:
-    """Create the scorer `spacy-lpcfg.constituency_scorer.v1`.
+    """Create the scorer `spacy-lpcfg.constituency_scorer.v1`, which computes EVALB scores.
 
-    params (path): An EVALB parameter file; without it, the settings of COLLINS.prm.
-    RETURNS (callable): `examples -> scores`; it can be pickled.
+    params (path or None): An EVALB parameter file; None for the settings of COLLINS.prm.
+    RETURNS (callable): `score_constituents` with these settings; it can be pickled.
     """
     loaded = COLLINS if params is None else Params.from_file(params)
     return partial(score_constituents, params=loaded)
@@ -41,17 +41,19 @@ def score_constituents(
 ) -> dict[str, Any]:
     """Score predicted trees against gold trees by EVALB.
 
-    Tokens need not be the same: the trees are compared over the pieces that the token boundaries
-    of both make of the text. Neither need the sentences: what one side takes for one sentence and
-    the other for two is compared as one.
+    Tokens and sentences of the two Docs may differ, but not the text. Words are split where the other side has a token
+    boundary; sentences are joined where the other side has one sentence.
 
-    examples (iterable of Example): Those whose reference lacks trees do not count.
+    examples (iterable of Example): Examples; those whose reference lacks trees are skipped.
     spans_key (str): Key of the predicted trees in `Doc.spans`.
-    gold_key (str or None): Key of the gold trees; None for the same.
+    gold_key (str or None): Key of the gold trees; None for `spans_key`.
     params (Params): Settings of EVALB.
-    RETURNS (dict): As fractions, None if no reference has trees: evalb_p, evalb_r, evalb_f,
-        complete_match, tag_acc; the first three again as spans_<key>_p and so on, and by label in
-        spans_<key>_per_type. As numbers: evalb_n_sentences, evalb_n_error (see `evaluate`).
+    RETURNS (dict): Fractions from 0 to 1, None if no reference has trees; and numbers. evalb_p, evalb_r, evalb_f:
+        Labelled precision, recall and F1. complete_match: Fraction of sentences with all brackets right. tag_acc:
+        Fraction of tags that are right. spans_<key>_p, spans_<key>_r, spans_<key>_f: The same as the first three.
+        spans_<key>_per_type: A dict of "p", "r" and "f" for each label. evalb_n_sentences, evalb_n_error: Number of
+        sentences, and of sentences that could not be scored (see `evaluate`).
+    RAISES (ValueError): If the Docs of an Example differ in more than tokens and white space.
     """
     pairs = _all_pairs(examples, gold_key or spans_key, spans_key)
     evaluation = evaluate([gold for gold, _ in pairs], [test for _, test in pairs], params)
@@ -74,10 +76,10 @@ def _fractions(prf: PRF) -> dict[str, float]:
 
 
 def make_bracket_scorer(gold_key: str = KEY) -> Callable[..., dict[str, Any]]:
-    """Create the scorer `spacy-lpcfg.bracket_scorer.v1`.
+    """Create the scorer `spacy-lpcfg.bracket_scorer.v1`, which computes unlabelled F1.
 
     gold_key (str): Key of the gold trees in `Doc.spans`.
-    RETURNS (callable): `examples -> scores`; it can be pickled.
+    RETURNS (callable): `score_unlabelled` with this key; it can be pickled.
     """
     return partial(score_unlabelled, gold_key=gold_key)
 
@@ -85,18 +87,19 @@ def make_bracket_scorer(gold_key: str = KEY) -> Callable[..., dict[str, Any]]:
 def score_unlabelled(
     examples: Iterable[Example], *, spans_key: str = "brackets", gold_key: str = KEY, **_: Any
 ) -> dict[str, Any]:
-    """Compute unlabelled bracket precision, recall and F1 against gold trees, as a scorer of a spaCy component.
+    """Compute unlabelled precision, recall and F1 of predicted brackets against gold trees.
 
     Labels and punctuation (by the gold tags) are ignored. Tokens and sentences may differ: see `score_constituents`.
 
     examples (iterable of Example): Examples; those without gold trees are skipped.
     spans_key (str): Key of the predicted brackets in `Doc.spans`.
     gold_key (str): Key of the gold trees.
-    RETURNS (dict): Scores from 0 to 1; None if no sentence counts.
-        brackets_f, brackets_f_with_sentence: F1 over all brackets, without and with the bracket of each whole sentence.
-        brackets_sentence_f, brackets_sentence_f_with_sentence: The same as the mean F1 of the sentences.
+    RETURNS (dict): Fractions from 0 to 1, None if no sentence counts; and a number.
+        brackets_f: F1 over all brackets but those of whole sentences.
+        brackets_f_with_sentence: F1 over all brackets, those of whole sentences included.
+        brackets_sentence_f, brackets_sentence_f_with_sentence: The same two, as the mean of the F1 of each sentence.
         spans_<key>_p, spans_<key>_r, spans_<key>_f: Precision, recall and F1, without brackets of whole sentences.
-        brackets_n_sentences: Number of sentences that count: of two or more words, without punctuation.
+        brackets_n_sentences: Number of sentences that count, which have two or more words besides punctuation.
     RAISES (ValueError): If the Docs of an Example differ in more than tokens and white space.
     """
     totals = unlabelled_totals(_unlabelled(*pair) for pair in _all_pairs(examples, gold_key, spans_key))
@@ -108,7 +111,7 @@ def score_unlabelled(
 
 
 def _unlabelled(golds: Sequence[Tree], tests: Sequence[Tree]) -> UnlabelledScore:
-    """Score a stretch of text as one sentence."""
+    """Score the sentences of a stretch of text as one sentence."""
     tags = [tag for tree in golds for tag in tree.tags]
     words = [word for tree in golds for word in tree.words]
     keep = [not is_punctuation(tag, word) for tag, word in zip(tags, words, strict=True)]
@@ -138,7 +141,7 @@ def _pairs(eg: Example, gold_key: str, test_key: str) -> Iterator[tuple[list[Tre
 
 
 class _Side:
-    """The trees of a Doc over its text without white space."""
+    """The trees of one of the two Docs of an Example, with character positions in its text without white space."""
 
     def __init__(self, doc: Doc, key: str) -> None:
         positions = [i for bounds in sentence_bounds(doc) for i in words_of(doc, *bounds)]
@@ -149,7 +152,11 @@ class _Side:
         self.sentence_ends = [self.word_ends[n - 1] for n in accumulate(map(len, self.trees))]
 
     def stretches(self, cuts: list[int], ends: set[int]) -> Iterator[list[Tree]]:
-        """Yield the trees between the sentence ends that both sides have, with words cut into pieces."""
+        """Yield, for each stretch between sentence ends that both sides have, its trees, with words cut into pieces.
+
+        cuts (list of int): The characters after which a word of either side ends.
+        ends (set of int): The characters after which a sentence of both sides ends.
+        """
         pieces = [self.text[start:end] for start, end in pairwise([0, *cuts])]
         firsts = [bisect_right(cuts, end) for end in [0, *self.word_ends]]
         words = (pieces[first:last] for first, last in pairwise(firsts))
@@ -162,7 +169,10 @@ class _Side:
 
 
 def _cut(tree: Tree, words: Iterator[list[str]]) -> list[Tree]:
-    """Replace each word of a tree by leaves for its pieces; an unlabelled root is removed."""
+    """Replace each word of a tree by leaves for its pieces; return [tree], or its children if it has no label.
+
+    words (iterator of list of str): The pieces of each word.
+    """
 
     def build(node: Tree, below: list[list[Tree]]) -> list[Tree]:
         if node.is_leaf:

@@ -36,7 +36,7 @@ class ClassifierTraining(NamedTuple):
 
     model (ClassifierHolder): The model of the component: tok2vec, classifier weights and grammar.
     learner (Learner): The setting `learner` of the component.
-    key (str): Key of the trees in `Doc.spans` of the references.
+    key (str): Key of the gold trees in `Doc.spans` of the reference Docs.
     """
 
     model: ClassifierHolder
@@ -45,12 +45,13 @@ class ClassifierTraining(NamedTuple):
 
     @property
     def grammar_learner(self) -> Any:
-        """The learner of the grammar without evidence: the inner one of an `EvidenceLearner`, otherwise `learner`."""
+        """The learner of the grammar alone, without evidence."""
         return self.learner.learner if isinstance(self.learner, EvidenceLearner) else self.learner
 
     def begin(self, examples: Sequence[DocExample]) -> None:
         """Initialize the classifier with random weights; keep an existing one if the Examples have no gold trees.
 
+        examples (sequence of Example): The training corpus.
         RAISES (ValueError): As in `begin_classifier`.
         """
         golds = [gold for of_doc in self._golds(examples) for gold in of_doc]
@@ -58,10 +59,11 @@ class ClassifierTraining(NamedTuple):
             begin_classifier(self.model, golds, [eg.predicted for eg in examples])
 
     def add_batch(self, examples: Sequence[DocExample], drop: float) -> tuple[float, int]:
-        """Accumulate the gradients of a batch; without a classifier or tokens do nothing, and return (0.0, 0).
+        """Add the gradients of a batch to the gradients of the model; do nothing without a classifier or tokens.
 
-        drop (float): The dropout rate.
-        RETURNS (float, int): As for the function `add_batch`.
+        drop (float): The dropout rate, from 0 to 1.
+        RETURNS (float, int): The loss, and the number of sentences skipped because of a label or tag that the
+            classifier lacks; (0.0, 0) if nothing was done.
         """
         docs = [eg.predicted for eg in examples]
         if self.model.classifier is None or not any(map(len, docs)):
@@ -85,7 +87,7 @@ class Gold(NamedTuple):
 
 
 def golds_of(example: DocExample, key: str, *, functions: bool) -> Iterator[Gold]:
-    """Yield the learnable gold trees of an Example with each word aligned to a token of the predicted Doc.
+    """Yield the gold trees of an Example from which a parser can learn, with each word aligned to a predicted token.
 
     A word aligned to several tokens gets the last one; a sentence with an unaligned word is left out.
 
@@ -106,9 +108,10 @@ def golds_of(example: DocExample, key: str, *, functions: bool) -> Iterator[Gold
 def begin_classifier(model: ClassifierHolder, golds: Sequence[Gold], docs: Sequence[Doc]) -> None:
     """Initialize the tok2vec and a random span classifier, and combine the classifier with the model's grammar.
 
-    The seed is from numpy's global generator, which spaCy seeds.
+    The random seed is drawn from numpy's global generator, which spaCy seeds.
 
-    model (ClassifierHolder): The model, which already has a grammar in `learned`.
+    model (ClassifierHolder): The model, which has a grammar in `learned` already, and gets the grammar with the
+        classifier there.
     golds (sequence of Gold): All training sentences; they determine the labels and tags of the classifier.
     docs (sequence of Doc): Predicted Docs; the first 10 that are not empty initialize the tok2vec.
     RAISES (ValueError): If the model has learned no grammar, or no tree has a constituent.
@@ -133,11 +136,12 @@ def begin_classifier(model: ClassifierHolder, golds: Sequence[Gold], docs: Seque
 def add_batch(
     model: ClassifierHolder, docs: Sequence[Doc], golds: Sequence[Sequence[Gold]], *, drop: float
 ) -> tuple[float, int]:
-    """Accumulate the gradients of the classifier's weights on a batch, and backpropagate into the tok2vec.
+    """Add the gradients of the classifier's weights on a batch to the model, and backpropagate into the tok2vec.
 
+    model (ClassifierHolder): The model.
     docs (sequence of Doc): The predicted Docs of the batch.
     golds (sequence of sequence of Gold): The gold trees of each Doc.
-    drop (float): The dropout rate of the tok2vec and of the classifier's hidden units.
+    drop (float): The dropout rate of the tok2vec and of the classifier's hidden units, from 0 to 1.
     RETURNS (float, int): The loss of the batch, and the number of sentences skipped because of a label or tag that the
         classifier lacks.
     """
@@ -170,7 +174,10 @@ def add_batch(
 def _add_gradients(
     model: ClassifierHolder, weights: Weights, examples: Sequence[Example], drop: float
 ) -> tuple[float, np.ndarray]:
-    """Accumulate the gradients of the classifier's weights; return the loss and the gradients by the word vectors."""
+    """Add the gradients of the classifier's weights to the model; return the loss and the gradients by word vectors.
+
+    RETURNS (float, (float32, (n_words, width))): The loss; the gradient by the vector of each word of all examples.
+    """
     gradients: dict[str, Any] = {name: np.zeros_like(weight) for name, weight in weights.items()}
     shape = sum(len(example.tags) for example in examples), len(weights["before"])
     kept: Any = model.ops.get_dropout_mask(shape, drop)

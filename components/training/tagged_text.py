@@ -1,4 +1,4 @@
-"""Tagged text for the bracketer: from Docs, from files, and as a spaCy corpus."""
+"""Tagged text (words with part-of-speech tags) for the bracketer: from Docs, from files, and as a spaCy corpus."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -31,14 +31,14 @@ SUFFIXES = (".tagged", ".tagged.gz", BINARY)
 
 
 class Untagged(ValueError):
-    """Raised for a Doc without the tags that bracketing needs."""
+    """Raised for a Doc of which no word has the tags that bracketing needs."""
 
 
 class DocSentence(NamedTuple):
     """A sentence of a Doc without its whitespace tokens.
 
-    positions (list of int): Positions of its words in the Doc.
-    tagged (TaggedSentence): Their texts and tags.
+    positions (list of int): Token positions of its words in the Doc.
+    tagged (TaggedSentence): The texts and tags of the words.
     """
 
     positions: list[int]
@@ -48,11 +48,11 @@ class DocSentence(NamedTuple):
 def doc_sentences(doc: Doc, bounds: Iterable[tuple[int, int]], attr: Attr) -> list[DocSentence]:
     """Return the words and tags of the sentences of a Doc.
 
-    doc (Doc): A Doc with tags; a word that has none gets the tag "".
-    bounds (iterable of (int, int)): Start and end of each sentence.
+    doc (Doc): A Doc with tags; a word without a tag gets the tag "".
+    bounds (iterable of (int, int)): Start and end token of each sentence.
     attr ("pos" or "tag"): Whether the tags are `token.pos_` or `token.tag_`.
-    RETURNS (list of DocSentence): The sentences, some of which may have no words.
-    RAISES (Untagged): If no word has a tag.
+    RETURNS (list of DocSentence): All sentences, also those without words.
+    RAISES (Untagged): If the Doc has words, but none with a tag.
     """
     texts = [token.text for token in doc]
     is_word = [bool(text) and not text.isspace() for text in texts]
@@ -94,15 +94,15 @@ def read_sentences(
 ) -> Iterator[TaggedSentence]:
     """Yield the tagged sentences of files.
 
-    paths (path or sequence of paths): Files: bracketed, lines of `word/tag` (both may be gzipped), or `.spacy`. Or
-        folders, of which treebanks and files that end in `SUFFIXES` are read, or `glob` patterns; both give files in
-        sorted order.
-    attr ("pos" or "tag"): The tags of Docs in `.spacy` files.
-    on_error (callable or None): As for `read_tagged`.
-    dialect (str or None): As for `read_tagged`.
-    RAISES (TreebankError): For a broken line; it names file and line.
+    paths (path or sequence of paths): Files, folders or `glob` patterns.
+        Files: trees, or lines of `word/tag` (either may be gzipped), or `.spacy` files.
+        Folders: their treebanks, and their files that end in `SUFFIXES`, in sorted order.
+    attr ("pos" or "tag"): Whether the tags of Docs in `.spacy` files are `token.pos_` or `token.tag_`.
+    on_error (callable or None): Called with the error of each broken tree or line, which is skipped; None raises it.
+    dialect (str or None): The dialect of treebanks; None to recognize it.
+    RAISES (TreebankError): For a broken tree or line; it names file and line.
     RAISES (Untagged): If no word of a Doc in a `.spacy` file has a tag.
-    RAISES (ValueError): For a `.spacy` file that is damaged or something else.
+    RAISES (ValueError): For a `.spacy` file that is damaged or not a DocBin.
     RAISES (FileNotFoundError): For a path where there is no file.
     """
     for path in map(Path, treebank_files(paths, dialect, SUFFIXES)):
@@ -119,9 +119,9 @@ def read_sentences(
 
 
 class SentenceReader:
-    """The reader `spacy-lpcfg.tagged_sentences.v1`: tagged sentences of files, from the start at every call.
+    """The reader `spacy-lpcfg.tagged_sentences.v1`: each call yields the tagged sentences of files from the start.
 
-    path (path or list of paths): As for `read_sentences`.
+    path (path, list of paths, or None): As for `read_sentences`; None raises ValueError when called.
     attr ("pos" or "tag"): As for `read_sentences`.
     """
 
@@ -137,10 +137,11 @@ class SentenceReader:
 
 
 def read_tag_map(path: str | Path) -> dict[str, str]:
-    """Read `spacy-lpcfg.tag_map.v1`: universal tags of the tags of a treebank.
+    """Read `spacy-lpcfg.tag_map.v1`: a mapping from the tags of a treebank to universal tags.
 
-    path (path): A file with a tag and one of `UNIVERSAL` on each line, apart by blanks.
-    RAISES (TreebankError): For anything else; it names file and line.
+    path (path): A file with a tag and one of `UNIVERSAL` on each line, separated by blanks.
+    RETURNS (dict of str to str): The universal tag of each tag.
+    RAISES (TreebankError): If a line has another form; it names file and line.
     """
     tag_map = {}
     for number, line in enumerate(read_lines(path), start=1):
@@ -157,9 +158,9 @@ def read_tag_map(path: str | Path) -> dict[str, str]:
 
 
 class TaggedText(FileCorpus):
-    """The corpus reader `spacy-lpcfg.TaggedText.v1`: `nlp -> iterator of Example`, of tagged sentences.
+    """The corpus reader `spacy-lpcfg.TaggedText.v1`: a function of `nlp` that yields Examples of tagged sentences.
 
-    path (path or list of paths): As for `read_sentences`.
+    path (path, list of paths, or None): As for `read_sentences`; None as in `FileCorpus`.
     limit, skip_bad: As for `FileCorpus`.
     """
 
@@ -169,7 +170,7 @@ class TaggedText(FileCorpus):
         super().__init__(path, limit, skip_bad)
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Yield Examples with the same words and tags on both sides; errors are those of `docs`.
+        """Yield Examples whose predicted and reference Doc have the same words and tags; errors are those of `docs`.
 
         YIELDS (Example): A sentence, whose token.tag_ is the tag in the file, and token.pos_ its universal tag; or a
             Doc of a `.spacy` file, with the tags that it has.
@@ -186,7 +187,7 @@ class TaggedText(FileCorpus):
 
 
 def tagged_doc(vocab: Vocab, sentence: TaggedSentence) -> Doc:
-    """Create a Doc of one sentence, with its tags and their universal tags."""
+    """Create a Doc of one sentence, with its tags as token.tag_ and their universal tags as token.pos_."""
     words, tags = sentence
     return Doc(
         vocab,

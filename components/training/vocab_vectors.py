@@ -11,17 +11,17 @@ from spacy_lpcfg.bracketing.paper.embeddings import Chunks, Embedding
 
 @dataclass(frozen=True)
 class VocabVectors:
-    """The vectors that the vocabulary of a pipeline holds when a `spectral_bracketer` is initialized.
+    """The word vectors that the vocabulary of a pipeline holds when a `spectral_bracketer` is initialized.
 
-    In a config `spacy-lpcfg.VocabVectors.v1`, the setting `embedding` of the learner "bracketer".
+    In a config `spacy-lpcfg.VocabVectors.v1`, for the setting `embedding` of the learner "bracketer".
 
-    size (int): As in `spacy_lpcfg.bracketing.GivenVectors`.
+    size (int): Number of principal dimensions to which the vectors are projected; 0 for no projection.
     """
 
     size: int = GivenVectors.size
 
     def of(self, vocab: Vocab) -> GivenVectors:
-        """Return the vectors of a vocabulary.
+        """Return the word vectors of a vocabulary.
 
         RAISES (ValueError): If the vocabulary has none.
         """
@@ -34,7 +34,7 @@ class VocabVectors:
         return GivenVectors(tuple(rows), to_numpy(vocab.vectors.data)[list(rows.values())], self.size)
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
-        """Raise ValueError: a component takes the vectors of its vocabulary before it learns."""
+        """Raise ValueError: the component calls `of` with its vocabulary, and learns with the result."""
         raise ValueError(
             "Expected vectors of words, got those of a vocabulary that nobody has named: learn by the component "
             "spectral_bracketer, whose pipeline has one, or give GivenVectors."
