@@ -90,7 +90,7 @@ class AnnotatedSentence(NamedTuple):
     """A sentence of the text of a request, with its tree.
 
     doc (Doc): The Doc that contains the sentence: a line with `ssplit.eolonly`, otherwise the whole text.
-    places (list of int): The token indices in `doc` of the sentence's words.
+    places (list of int): The token indices in `doc` of the sentence's words, at least one.
     offsets (list of (int, int)): The start and end offset of each word, in characters of the whole text.
     tree (Tree or None): The parse tree; None if the request has neither the annotator "pos" nor "parse".
     """
@@ -102,12 +102,12 @@ class AnnotatedSentence(NamedTuple):
 
     @property
     def words(self) -> list[str]:
-        """The words: in treebank spelling (-LRB- for a bracket) if there is a tree, otherwise as in the text."""
+        """The words: in treebank spelling (-LRB- for a parenthesis) if there is a tree, otherwise as in the text."""
         return self.tree.words if self.tree is not None else [self.doc[i].text for i in self.places]
 
 
 class CoreNLP:
-    """Adapter that answers CoreNLP requests by a spaCy pipeline.
+    """Adapter that answers the requests of a CoreNLP client with a spaCy pipeline.
 
     nlp (Language): The pipeline.
     component (ParsingPipe): The parser in the pipeline.
@@ -172,7 +172,7 @@ class CoreNLP:
             raise ValueError(f"Expected the pipelineLanguage {' or '.join(served)}, got {shown(language)}.")
 
     def _sentences(self, text: str, request: Request) -> Iterator[AnnotatedSentence]:
-        """Parse a text, and yield its sentences without those of whitespace alone.
+        """Parse a text, and yield its sentences that have words.
 
         RAISES (ValueError): If the text has more than `MAX_CHARACTERS` characters.
         """
@@ -248,7 +248,7 @@ def _match(text: str, sentence: AnnotatedSentence, match: TreeMatch) -> dict[str
 
 
 def _indented(node: TreeNode) -> str:
-    """Return the subtree of a node in brackets on indented lines; for a leaf, its word."""
+    """Return the subtree of a node as a bracketed tree on indented lines; for a leaf, its word."""
     return (node.label if node.is_word else indented(node.tree)) + "\n"
 
 
@@ -257,7 +257,7 @@ def _is_true(properties: Mapping[str, Any], name: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line of a text, after the offset of its first character."""
+    """Yield each line of a text as (offset of its first character, line)."""
     start = 0
     for line in text.split("\n"):
         yield start, line

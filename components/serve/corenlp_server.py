@@ -90,7 +90,7 @@ class _Handler(LocalHandler):
 
 
 def _text(body: bytes, headers: Message) -> str:
-    """Decode the body of a request by the character set of its Content-Type, by default UTF-8.
+    """Decode the body of a request with the character set of its Content-Type, by default UTF-8.
 
     Percent-encoding is decoded if the media type is a form and the body has no white space: some clients declare a
     form, but send plain text.
@@ -109,7 +109,7 @@ def _text(body: bytes, headers: Message) -> str:
 
 
 def _content_type(header: str) -> tuple[str, str]:
-    """Return the media type and the character set of a Content-Type, in linear time, unlike `email.message`."""
+    """Return the media type and the character set of a Content-Type; in linear time, unlike `email.message`."""
     media_type, *parameters = (part.strip() for part in header.lower().split(";"))
     values = {name: value.strip('"') for name, _, value in (parameter.partition("=") for parameter in parameters)}
     return media_type, values.get("charset", "utf-8")

@@ -1,4 +1,4 @@
-"""The file of corrected trees, which belongs to one server at a time."""
+"""The file of corrected trees, which only one server may write at a time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spacy_lpcfg.trees.transforms import unescape_token
 
 
 class CorrectedTrees:
-    """The trees that were given or saved, by the positions of their sentences in a text, and their file.
+    """The given and the saved trees of the sentences of a text, and the file that they are saved to.
 
-    path (path): The file, in the order of the text, written whenever a tree is saved. It belongs to this object until
-        `close`.
-    given (sequence of Tree): A tree for each sentence to begin with; then the file has all of them, corrected as far as
-        they are saved. Without any it has those that were saved.
-    resume (bool): Whether to go on with a file that is there, which `take_saved` reads.
+    path (path): The file, in the order of the text, written whenever a tree is saved. No other process may write it
+        until `close`.
+    given (sequence of Tree): A tree for each sentence to begin with: the file then has a tree for each sentence, the
+        saved one or else the given one. If empty, the file has only the saved trees.
+    resume (bool): Whether to continue with an existing file, which `take_saved` reads.
     RAISES (ValueError): If the file exists and `resume` is false, or if another process corrects trees in it.
     """
 
@@ -32,18 +32,24 @@ class CorrectedTrees:
         self._file = OwnedFile(path, resume=resume)
 
     def close(self) -> None:
-        """Release the file."""
+        """Release the file, so that another process may write it."""
         self._file.close()
 
     def get(self, position: int) -> Tree | None:
-        """Return the tree of a sentence that was saved, or else given."""
+        """Return the saved tree of a sentence, or else its given tree; None if it has neither.
+
+        position (int): The number of the sentence in the text, from 0.
+        """
         return self.saved.get(position) or self.given.get(position)
 
     def take_saved(self, sentences: Sequence[Sequence[str]]) -> None:
-        """Take the trees in the file, if it is there, as those of the sentences with the same words.
+        """Read the trees in the file, if it exists, as the saved trees of the sentences with the same words.
+
+        Trees over equal words belong to equal sentences in their order. A tree that equals the given tree of its
+        sentence does not count as saved.
 
         sentences (sequence of sequence of str): The words of all sentences of the text, in treebank spelling.
-        RAISES (ValueError): If the file has a tree over other words.
+        RAISES (ValueError): If the file has a tree over other words; the file is then released.
         """
         if not self.path.exists():
             return
@@ -62,10 +68,13 @@ class CorrectedTrees:
                 self.saved[position] = tree
 
     def save(self, position: int, tree: Tree) -> None:
-        """Write a tree, and all that were given or saved before.
+        """Save the tree of a sentence, and write the file with all trees that were given or saved before.
 
-        RAISES (ValueError): If the file is not as this object left it. (OSError): If it cannot be written. Then the
-            tree does not count as saved.
+        position (int): The number of the sentence in the text, from 0.
+        RAISES (ValueError): If the file was changed by another program.
+        RAISES (OSError): If the file cannot be written.
+
+        After an error the tree does not count as saved.
         """
         saved = {**self.saved, position: tree}
         lines = bracket_lines(tree for _, tree in sorted({**self.given, **saved}.items()))
@@ -75,5 +84,5 @@ class CorrectedTrees:
 
 
 def _plain(words: Sequence[str]) -> tuple[str, ...]:
-    """Return words as in text, whatever their treebank spelling."""
+    """Return words as in text, without treebank escapes such as -LRB-."""
     return tuple(map(unescape_token, words))

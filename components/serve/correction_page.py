@@ -1,4 +1,4 @@
-"""The HTML page of `spacy-lpcfg correct`: a tree as boxes, edited by clicks and keys."""
+"""The HTML page of `spacy-lpcfg correct`: a tree drawn as nested boxes, edited by clicks and keys."""
 
 from __future__ import annotations
 
@@ -93,10 +93,13 @@ goes to the field for a label, <kbd>Esc</kbd> back to the tree.</p>
 def correction_page(labels: Sequence[str], tags: Sequence[str], settings: Mapping[str, Any], nonce: str) -> str:
     """Render the HTML of the correction page.
 
-    labels, tags (sequence of str): The labels of brackets, and the tags of words, to choose from.
-    settings (mapping): The settings of the page's script: "token", the secret to send with each request; "sentences",
-        the text and the state of each sentence; "first", the number of the sentence to show first; "file", the name of
-        the file of saved trees.
+    labels (sequence of str): The labels of brackets to choose from.
+    tags (sequence of str): The tags of words to choose from.
+    settings (mapping): The settings of the page's script.
+        token: The secret to send with each request.
+        sentences: The text and the state of each sentence.
+        first: The number of the sentence to show first, from 0.
+        file: The name of the file of saved trees.
     nonce (str): The nonce of the script in the Content-Security-Policy.
     """
     names = {label: explain(label) or "" for label in (*labels, *tags)}

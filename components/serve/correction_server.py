@@ -1,4 +1,4 @@
-"""The HTTP server of `spacy-lpcfg correct`: the page and the requests of its script."""
+"""The HTTP server of `spacy-lpcfg correct`: it serves the page, and answers the requests of its script."""
 
 from __future__ import annotations
 

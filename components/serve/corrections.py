@@ -1,4 +1,4 @@
-"""Interactive correction of parsed trees, the model behind `spacy-lpcfg correct`."""
+"""Interactive correction of parsed trees: the state behind the page of `spacy-lpcfg correct`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ State = Literal["untouched", "sure", "changed", "saved"]
 class OpenSentence:
     """A sentence to correct.
 
-    position (int): The number of the sentence in the text, from 0.
+    position (int): The number of the sentence among the sentences of the text that have words, from 0.
     text (str): The sentence as it stands in the Doc.
     words (list of str): The words as they stand in the text.
-    entropy (float or None): The entropy of its trees, in bits; None or nan if it is not known.
-    evidence (EvidenceSource or None): As `Query` takes it, where the pipeline gives it.
+    entropy (float or None): The entropy of the distribution over its trees, in bits; None or nan if it is not known.
+    evidence (EvidenceSource or None): The evidence for `Query`, if it is computed from vectors of the pipeline.
     """
 
     position: int
@@ -44,13 +44,13 @@ class OpenSentence:
 
 
 class Corrections:
-    """The sentences of Docs with what was decided about them, as the page asks for them.
+    """The sentences of Docs with the decisions of the user about their trees.
 
-    component (ParsingPipe): Parses what is not decided yet.
-    docs (iterable of Doc): Parsed by it.
-    trees (CorrectedTrees): The trees that were saved, and those to begin with in place of the parser's.
-    by_doubt (bool): Whether they come in the order of `most_in_doubt`, with near duplicates and sentences without an
-        entropy last, and not in that of the Docs.
+    component (ParsingPipe): The parser, which chooses the rest of a tree under the decisions.
+    docs (iterable of Doc): Docs that the component has parsed.
+    trees (CorrectedTrees): The saved trees, and given trees to begin with instead of the parser's.
+    by_doubt (bool): Whether the most uncertain sentences come first, as `most_in_doubt` ranks them, with near
+        duplicates and sentences of unknown entropy last; False for the order of the text.
     RAISES (ValueError): If the file of `trees` has a tree over other words.
     """
 
@@ -66,26 +66,31 @@ class Corrections:
 
     @property
     def first_open(self) -> int:
-        """The number of the first sentence that has not been saved; 0 if all have."""
+        """The index in `sentences` of the first sentence that has not been saved; 0 if all have."""
         return next((i for i, sentence in enumerate(self.sentences) if sentence.position not in self.trees.saved), 0)
 
     @property
     def labels(self) -> list[str]:
-        """The labels of brackets that the model or the given trees have."""
+        """The labels of brackets in the model and in the given trees, sorted, without those of artificial roots."""
         given = {label for tree in self.trees.given.values() for _, _, label in tree.spans()}
         return [label for label in sorted({*self.component.labels, *given}) if label not in ROOT_LABELS]
 
     @property
     def tags(self) -> list[str]:
-        """The tags of words that the model or the given trees have."""
+        """The tags of words in the model and in the given trees, sorted, punctuation last."""
         known = self.component.learned.tags if self.component.learned is not None else ()
         tags = {*known, *(tag for tree in self.trees.given.values() for tag in tree.tags)}
         return sorted(tags, key=lambda tag: (not tag.isalpha(), tag))  # punctuation last
 
     def state(self, number: int) -> State:
-        """Return the state of a sentence: changed since it was opened first or saved, saved, or else untouched.
+        """Return the state of a sentence.
 
-        An untouched sentence is "sure" if the entropy of its trees is at most half a bit.
+        number (int): The index of the sentence in `sentences`.
+        RETURNS (str): One of the following, the first that applies.
+            "changed": It has decisions that are not saved.
+            "saved": Its tree is saved.
+            "sure": The entropy of its trees is at most half a bit.
+            "untouched": It has neither decisions nor a saved tree.
         """
         sentence = self.sentences[number]
         if sentence.position in self._drafts:
@@ -95,9 +100,10 @@ class Corrections:
         return "sure" if sentence.entropy is not None and sentence.entropy <= _SURE else "untouched"
 
     def opened(self, number: int) -> dict[str, Any]:
-        """Return the tree of a sentence as it was left, with the decisions that lead to it.
+        """Return the tree of a sentence under its current decisions, and these decisions.
 
-        number (int): The number of the sentence in `sentences`.
+        number (int): The index of the sentence in `sentences`.
+        RETURNS (dict): As from `parsed`, with "required", "forbidden" and "assigned" (tags by position).
         RAISES (ValueError): If there is no such sentence.
         """
         sentence = self._sentence(number)
@@ -110,7 +116,9 @@ class Corrections:
         }
 
     def keep(self, number: int, decisions: Decisions) -> dict[str, Any]:
-        """Parse a sentence under decisions, and keep them until it is opened again; arguments as for `parsed`."""
+        """Parse a sentence under decisions, and remember them as unsaved changes; arguments, result and errors as for
+        `parsed`.
+        """
         sentence = self._sentence(number)
         decided = self._decided(sentence, decisions)
         if decisions == self._start(sentence):
@@ -120,18 +128,21 @@ class Corrections:
         return self._shown(number, decided)
 
     def parsed(self, number: int, decisions: Decisions = NO_DECISIONS) -> dict[str, Any]:
-        """Parse a sentence under the decisions of the page.
+        """Parse a sentence under decisions, without remembering them.
 
-        number (int): The number of the sentence in `sentences`.
-        decisions (Decisions): What its tree has and does not have.
-        RAISES (ValueError): If there is no such sentence, and as `decided_tree`.
+        number (int): The index of the sentence in `sentences`.
+        decisions (Decisions): The brackets that its tree must and must not have, and the tags of words.
+        RETURNS (dict): "text", "words", "direction" ("ltr" or "rtl"), "tags", "brackets" (lists of start, end, label
+            and score) and "state", for the page's script.
+        RAISES (ValueError): If there is no such sentence, or as in `decided_tree`.
         """
         return self._shown(number, self._decided(self._sentence(number), decisions))
 
     def save(self, number: int, decisions: Decisions = NO_DECISIONS) -> dict[str, Any]:
-        """Save a tree to the file; arguments as for `parsed`.
+        """Parse a sentence under decisions, and save its tree to the file; arguments and result as for `parsed`.
 
-        RAISES (ValueError): As `parsed`. (ValueError, OSError): As `CorrectedTrees.save`.
+        RAISES (ValueError): As in `parsed` and `CorrectedTrees.save`.
+        RAISES (OSError): As in `CorrectedTrees.save`.
         """
         sentence = self._sentence(number)
         decided = self._decided(sentence, decisions)
@@ -182,7 +193,7 @@ def _open_sentences(component: ParsingPipe, docs: Iterable[Doc]) -> Iterator[Ope
 
 
 def _entropies(component: ParsingPipe, doc: Doc) -> list[float | None]:
-    """Return the entropy of each sentence; None if the model cannot compute it."""
+    """Return the entropy of each sentence of a Doc, in bits; None if the model cannot compute it."""
     try:
         return component.entropies(doc)
     except ValueError:  # a spectral grammar, for example, has none

@@ -1,4 +1,4 @@
-"""What a person decides about the tree of a sentence, and the tree that a parser makes under it."""
+"""The decisions of a person about the tree of a sentence, and the parse under these decisions."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ _MOST_ROUNDS = 20  # of parses that find what else the parser would add to a tre
 
 @dataclass(frozen=True)
 class Decisions:
-    """The brackets and tags that a person has chosen for a sentence.
+    """The brackets and tags that a person has chosen for a sentence; positions count words from 0.
 
-    required, forbidden (tuple of (start, end, label)): Brackets that its tree has, and that it does not have.
-    tags (dict of int to str): The tags of words, by their positions.
+    required (tuple of (start, end, label)): Brackets that the tree must have.
+    forbidden (tuple of (start, end, label)): Brackets that the tree must not have.
+    tags (mapping of int to str): The tags of words, by their positions.
     """
 
     required: tuple[Span, ...] = ()
@@ -43,8 +44,8 @@ class DecidedTree(NamedTuple):
     """The tree of a sentence under decisions.
 
     tree (Tree): The tree.
-    brackets (list of (start, end, label)): Its brackets below the root.
-    scores (dict of (start, end, label) to float): The probabilities of brackets that the parser has chosen.
+    brackets (list of (start, end, label)): Its brackets, without the artificial root.
+    scores (dict of (start, end, label) to float): The posterior probability of each bracket of the parser's tree.
     """
 
     tree: Tree
@@ -55,13 +56,17 @@ class DecidedTree(NamedTuple):
 def decided_tree(
     component: ParsingPipe, words: Sequence[str], decisions: Decisions, evidence: EvidenceSource | None = None
 ) -> DecidedTree:
-    """Parse a sentence under decisions.
+    """Parse a sentence so that its tree agrees with decisions.
 
-    component (ParsingPipe): Parses what is not decided.
+    If the parser finds no such tree, the brackets of its tree are edited: conflicting ones are dropped, required ones
+    are added.
+
+    component (ParsingPipe): The parser.
     words (sequence of str): The words as in text.
-    evidence (EvidenceSource or None): As `Query` takes it.
-    RAISES (ValueError): If brackets cross, are not within the sentence, or are both required and forbidden, or if a tag
-        is of no word.
+    decisions (Decisions): The brackets that the tree must and must not have, and the tags of words.
+    evidence (EvidenceSource or None): The evidence for `Query`; None to let the model compute it.
+    RAISES (ValueError): If brackets cross, are not within the sentence, or are both required and forbidden, if there
+        are more than `_MAX_LABELS` over the same words, or if a tag is for a word that does not exist.
     """
     required, forbidden = (tuple(dict.fromkeys(brackets)) for brackets in (decisions.required, decisions.forbidden))
     constraints = Constraints(required, forbidden)
@@ -79,9 +84,13 @@ def decided_tree(
 def decisions_for(
     component: ParsingPipe, words: Sequence[str], tree: Tree, evidence: EvidenceSource | None = None
 ) -> Decisions:
-    """Return decisions under which the parser makes a given tree, as far as `_MOST_ROUNDS` parses find them.
+    """Return decisions under which the parser makes a given tree.
 
-    The brackets of the tree are required, and those that the parser adds are forbidden.
+    The brackets and tags of the tree are required. Brackets that the parser adds are forbidden, one parse after
+    another; after `_MOST_ROUNDS` parses some may remain.
+
+    component, words, evidence: As for `decided_tree`.
+    tree (Tree): The tree.
     """
     required = tuple(span for span in tree.spans() if span[2] not in ROOT_LABELS)
     decisions = Decisions(required, (), dict(enumerate(tree.tags)))
@@ -101,7 +110,13 @@ def _parse(
     tags: Mapping[int, str],
     evidence: EvidenceSource | None,
 ) -> tuple[Parse, list[Span]]:
-    """Parse a sentence; return also the brackets below the root, edited if no parse satisfies the constraints."""
+    """Parse a sentence under constraints; return the parse, and its brackets without the artificial root.
+
+    The brackets are edited if no parse satisfies the constraints.
+
+    tags (mapping of int to str): The tags of words, by their positions.
+    RAISES (ValueError): If a tag is for a word that does not exist.
+    """
     if not all(0 <= i < len(words) for i in tags):
         raise ValueError(f"Expected tags of the {len(words)} words of the sentence, got those of {sorted(tags)}.")
     symbols = symbol_tags(words, component.known_words, component.vocab.lang) or [None] * len(words)
@@ -119,9 +134,9 @@ def _parse(
 
 
 def _check_is_tree(brackets: Sequence[Span]) -> None:
-    """Check that brackets form a tree.
+    """Check that brackets can be in one tree.
 
-    RAISES (ValueError): If brackets cross, or there are too many over the same words.
+    RAISES (ValueError): If brackets cross, or there are more than `_MAX_LABELS` over the same words.
     """
     if crossing := find_crossing(bracket[:2] for bracket in brackets):
         raise ValueError(f"Expected brackets that do not cross, got ones over {crossing[0]} and {crossing[1]}.")
@@ -142,7 +157,7 @@ def _check_agree(required: Sequence[Span], forbidden: Sequence[Span]) -> None:
 
 
 def _as_decided(brackets: Sequence[Span], required: Sequence[Span], forbidden: Set[Span]) -> list[Span]:
-    """Edit brackets of a tree to satisfy decisions: add required ones, drop those that conflict."""
+    """Edit the brackets of a tree to satisfy decisions: drop brackets that conflict, and add the required ones."""
     spans = {span[:2] for span in required}
     fit = [
         span

@@ -87,7 +87,7 @@ class Form(NamedTuple):
 
 
 class DemoModels:
-    """Callable that renders the page of a text by the model of a given name.
+    """Callable that renders the HTML page of a text, parsed by the model that the user has selected.
 
     pages (mapping of str to DemoPage): The page renderer of each model by name; the first one is the default.
     """
@@ -169,7 +169,7 @@ class DemoPage:
             yield sentence.text, "\n".join(html)
 
     def _answers(self, question: str, doc: Doc, *arguments: Any, **settings: Any) -> Sequence[Any]:
-        """Call the component's method `question` on a Doc; return its result per sentence, or its error message."""
+        """Call the component's method `question` on a Doc; return its results, or its error message as a str."""
         try:
             return ask(self.component, question, doc, *arguments, **settings)
         except ValueError as error:

@@ -25,11 +25,12 @@ _NOT_OWN = "This page answers what is typed into it at {}, and no request from a
 
 
 class DemoServer(LocalServer):
-    """HTTP server of a page to parse texts on, at 127.0.0.1.
+    """HTTP server, at 127.0.0.1, of a page on which users parse texts.
 
     port (int): The port to listen at; 0 for any free port.
-    answer (callable): Returns the HTML page. The arguments are the text, None if the request has none, and the name of
-        the model if the request has one. A ValueError is shown on the page. Only one thread at a time calls it.
+    answer (callable): Returns the HTML page. Its arguments are the text (None if the request has no text), and the name
+        of the model, only if the request names one. A ValueError is shown on the page. Only one thread at a time calls
+        it.
     handler (type or None): The class of the request handlers; None for `DemoHandler`.
     models (sequence of str): The names of the models in the menu.
     RAISES (OSError): If the port is taken.

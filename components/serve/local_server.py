@@ -1,4 +1,4 @@
-"""HTTP servers that answer this machine alone, unless they are told another address."""
+"""HTTP servers that by default answer only requests from this machine."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ class LocalServer(ThreadingHTTPServer):
 
     @property
     def hosts(self) -> set[str]:
-        """Values of the header Host for which a local server answers requests; browsers omit port 80."""
+        """Accepted values of the header Host if the server is local; without a port only for port 80, which browsers
+        omit.
+        """
         names = {HOST, "localhost"}
         return {f"{name}:{self.server_port}" for name in names} | (names if self.server_port == 80 else set())
 
@@ -93,6 +95,7 @@ class BodyError(ValueError):
     """Raised if the body of a request cannot be read.
 
     status (HTTPStatus): The status code of the response.
+    message (str): The message of the exception.
     """
 
     def __init__(self, status: HTTPStatus, message: str) -> None:
@@ -133,10 +136,10 @@ class LocalHandler(BaseHTTPRequestHandler):
         self.rfile = BufferedReader(_InTime(self.connection, _SECONDS))
 
     def _is_own(self) -> bool:
-        """Return whether the request is same-origin by its headers: neither cross-site nor for a foreign host name.
+        """Return whether a request is same-origin by its headers: neither from another site nor for another host name.
 
-        Browsers name the origin of a request in `Sec-Fetch-Site`; older browsers do so for some requests in `Origin`. A
-        request without these two headers, as by a program, counts as same-origin.
+        Browsers send the origin of a request in `Sec-Fetch-Site`; older browsers do so for some requests in `Origin`. A
+        request without these two headers, as from a program, counts as same-origin.
         """
         hosts = self.server.hosts if self.server.is_local else {*self.headers.get_all("Host", [])}
         accepted = {
@@ -166,14 +169,17 @@ class LocalHandler(BaseHTTPRequestHandler):
         return body
 
     def has_left(self) -> bool:
-        """Return whether the client has closed its side of the connection."""
+        """Return whether the client has closed the connection, or at least its sending side."""
         is_readable = bool(select([self.connection], [], [], 0)[0])
         return is_readable and not self.connection.recv(1, MSG_PEEK)
 
     def answer_if_free(
         self, answer: Callable[[], Answer], refuse: Callable[[str], Answer]
     ) -> tuple[HTTPStatus, Answer]:
-        """Answer as `answer_in_turn` does, but with status 503 if `MOST_TEXTS` requests are already in progress."""
+        """Answer as `answer_in_turn` does, but with status 503 at once if `MOST_TEXTS` requests are in progress.
+
+        Arguments and result are those of `answer_in_turn`.
+        """
         if not self.server.texts.acquire(blocking=False):
             message = f"There are {MOST_TEXTS} texts to parse already: try again when they are done."
             return HTTPStatus.SERVICE_UNAVAILABLE, refuse(message)
@@ -185,11 +191,12 @@ class LocalHandler(BaseHTTPRequestHandler):
     def answer_in_turn(
         self, answer: Callable[[], Answer], refuse: Callable[[str], Answer]
     ) -> tuple[HTTPStatus, Answer]:
-        """Compute a response under the server's lock, and return its status and content.
+        """Compute a response, one request at a time, and return its status and content.
 
         answer (callable): Returns the content of the response. ValueError and OSError become status 400, any other
             exception status 500.
         refuse (callable): Returns the content of an error response, given the error message.
+        RETURNS (HTTPStatus, any): The status, and the result of `answer` or `refuse`.
         """
         try:
             with self.server.lock:

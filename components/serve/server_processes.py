@@ -49,7 +49,7 @@ def serve_in_processes(server: LocalServer, n_workers: int) -> None:
 
 @contextmanager
 def _signals_later() -> Iterator[None]:
-    """Defer SIGINT and SIGTERM to the end of the block: Python drops exceptions raised in callbacks of a fork."""
+    """Delay SIGINT and SIGTERM until the end of the block, since Python drops exceptions raised in callbacks of a fork."""
     waiting: list[int] = []
     before = {
         number: signal.signal(number, lambda number, _: waiting.append(number))
@@ -90,7 +90,7 @@ def _end_with_parent(lifeline: int) -> None:
 
 @contextmanager
 def interrupted_by_sigterm() -> Iterator[None]:
-    """Raise KeyboardInterrupt in the block on SIGTERM, the signal by which containers are stopped."""
+    """Raise KeyboardInterrupt in the block on SIGTERM, the signal with which containers are stopped."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
