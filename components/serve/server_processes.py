@@ -49,7 +49,7 @@ def serve_in_processes(server: LocalServer, n_workers: int) -> None:
 
 @contextmanager
 def _signals_later() -> Iterator[None]:
-    """Delay SIGINT and SIGTERM until the end of the block, since Python drops exceptions raised in callbacks of a fork."""
+    """Delay SIGINT and SIGTERM to the end of the block: Python drops exceptions raised in callbacks of a fork."""
     waiting: list[int] = []
     before = {
         number: signal.signal(number, lambda number, _: waiting.append(number))

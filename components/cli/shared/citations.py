@@ -1,4 +1,4 @@
-"""Where sentences and their parts stand in files: the fields that all commands write about them, in JSON and tables."""
+"""Locations of sentences and words in files, as the fields that all commands write in JSON and tables."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ EXTENT = (*CHARACTERS, "text")
 
 
 class Origin(NamedTuple):
-    """Source location of a Doc: its file, document, line and character, and the original words if it has them.
+    """Location of a Doc in its file, with the original words if it was read as words.
 
     file (str): The name of the file.
     document (int): The number of the Doc in a .spacy file, from 1; 1 for any other file.
     line (int or None): The number of the line that holds the text, or on which the tree begins, from 1; None for Docs
-        of .spacy files and some trees.
-    first_char (int): The offset in the document at which the Doc's text begins.
-    words (list of str or None): The words of a sentence that was read as words or as a tree; None if it was text.
+        of .spacy files and for trees whose line is unknown.
+    first_char (int): The character offset in the document at which the Doc's text begins.
+    words (list of str or None): The words of a sentence that was read as words or as a tree; None if it was text or a
+        Doc.
     text (str): The text of `words`; "" if there are none.
-    offsets (sequence of (int, int)): The start and end offset of each of `words` in `text`.
+    offsets (sequence of (int, int)): The start and end character of each of `words` in `text`.
     sent_id (str): The ID of a sentence with `words`; "" if it has none.
     """
 
@@ -41,8 +42,9 @@ class Origin(NamedTuple):
     sent_id: str = ""
 
     def of_words(self, words: list[str], source: SentenceSource | None = None) -> Origin:
-        """Return a copy for a sentence given as words.
+        """Return a copy of the location for a sentence that was read as words.
 
+        words (list of str): The words.
         source (SentenceSource or None): The text, ID and line of the sentence in its treebank; without a text, words
             are joined by blanks.
         """
@@ -54,12 +56,12 @@ class Origin(NamedTuple):
 
 
 class CitedSentence(NamedTuple):
-    """Source location of a sentence and of its words.
+    """Location of a sentence and of its words in a file.
 
-    origin (Origin): The source location of the text that contains the sentence.
+    origin (Origin): The location of the text that contains the sentence.
     sent_id (str): The ID of the sentence; "" if it has none.
     text (str): The text that contains the sentence: a line, a Doc, or the sentence of a tree.
-    offsets (sequence of (int, int)): The start and end offset of each word of the sentence in `text`.
+    offsets (sequence of (int, int)): The start and end character of each word of the sentence in `text`.
     """
 
     origin: Origin
@@ -69,41 +71,52 @@ class CitedSentence(NamedTuple):
 
     @classmethod
     def of_words(cls, origin: Origin) -> CitedSentence:
-        """Return the citation of a sentence given as words, from the words and text of its origin."""
+        """Return the location of a sentence that was read as words, from the words and text of its origin."""
         return cls(origin, origin.sent_id, origin.text, origin.offsets)
 
     def place(self, number: int) -> dict[str, Any]:
-        """Return a dict of the fields `PLACE`; `number` is that of the sentence in its file."""
+        """Return the location of the sentence as a dict with the keys `PLACE`; None for an unknown line or no ID.
+
+        number (int): The number of the sentence in its file, from 1.
+        """
         origin = self.origin
         return dict(zip(PLACE, (origin.file, origin.document, origin.line, number, self.sent_id or None), strict=True))
 
     def characters(self, start: int = 0, end: int | None = None) -> tuple[int, int]:
-        """Return the start and end offset, in the document, of the words [start, end) of the sentence.
+        """Return the character offsets in the document of the start and end of the words [start, end) of the sentence.
 
         end (int or None): None for the end of the sentence.
-        RETURNS (int, int): `origin.first_char` twice if the range has no words.
+        RETURNS (int, int): The offsets; `origin.first_char` twice if the range has no words.
         """
         inside, shift = self.offsets[start:end], self.origin.first_char
         return (inside[0][0] + shift, inside[-1][1] + shift) if inside else (shift, shift)
 
     def extent(self, start: int = 0, end: int | None = None) -> dict[str, Any]:
-        """Return a dict of the fields `EXTENT` of the words [start, end): start and end offset, and their text."""
+        """Return the start and end character of the words [start, end), and their text, as a dict with the keys
+        `EXTENT`.
+        """
         first, last = self.characters(start, end)
         shift = self.origin.first_char
         return dict(zip(EXTENT, (first, last, self.text[first - shift : last - shift]), strict=True))
 
     def row(self, number: int, *values: Any, start: int = 0, end: int | None = None) -> tuple[str, ...]:
-        """Return the cells of a table row: the fields `PLACE`, the values, and the fields `EXTENT` of [start, end)."""
+        """Return the cells of a table row: location of the sentence, values, and location of the words [start, end).
+
+        number (int): The number of the sentence in its file, from 1.
+        values (any): The values between the columns `PLACE` and `EXTENT`.
+        """
         return cells(*self.place(number).values(), *values, *self.extent(start, end).values())
 
     def word_characters(self) -> dict[str, list[int]]:
-        """Return the offsets in the document of all words, as the lists "start_chars" and "end_chars"."""
+        """Return the character offsets in the document of all words, as a dict of the lists "start_chars" and
+        "end_chars".
+        """
         places = [self.characters(i, i + 1) for i in range(len(self.offsets))]
         return {"start_chars": [start for start, _ in places], "end_chars": [end for _, end in places]}
 
 
 def cited_sentences(doc: Doc, origin: Origin) -> list[CitedSentence]:
-    """Return the citation of each sentence of a Doc, including sentences without words."""
+    """Return the location of each sentence of a Doc, including sentences without words."""
     from spacy_lpcfg.components.doc.sentences import sent_ids_of, sentence_bounds, source_text, words_of
 
     if origin.words is not None:
@@ -124,5 +137,5 @@ def cells(*values: Any) -> tuple[str, ...]:
 
 
 def located(spans: Iterable[Mapping[str, Any]], sentence: CitedSentence) -> list[dict[str, Any]]:
-    """Add the fields `EXTENT` to each span, a dict with "start" and "end" as word positions in the sentence."""
+    """Return a copy of each span (a dict with the word positions "start" and "end") with the fields `EXTENT` added."""
     return [{**span, **sentence.extent(span["start"], span["end"])} for span in spans]

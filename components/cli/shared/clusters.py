@@ -1,4 +1,4 @@
-"""`--scheduler` of commands: a Dask cluster, on which sums over a treebank are made, and files are parsed."""
+"""The option `--scheduler` of commands: a Dask cluster that learns from parts of a treebank, or parses files."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Groups of commands for typer: with all streams open, and with clearer messages for wrong usage."""
+"""Groups of commands for typer, which keep standard streams open and print clearer messages for wrong usage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PYDANTIC = "Value error, "  # begins messages of a typer that checks by pydanti
 
 
 class Commands(TyperGroup):
-    """Command group that opens closed standard streams, and reports usage errors and failed output on one line."""
+    """Command group that opens closed standard streams, and reports wrong usage and unwritable output on one line."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         open_closed()
@@ -48,7 +48,7 @@ class LearnCommands(TyperGroup):
 def _one_line_errors() -> Iterator[None]:
     """Shorten messages of usage errors in the block; exit with a one-line error if stdout cannot be written to.
 
-    A broken pipe, as by `| head`, exits with code 0, any other OSError with code 1.
+    A broken pipe, as after `| head`, exits with code 0, any other OSError with code 1.
     """
     try:
         yield
@@ -66,7 +66,7 @@ def _one_line_errors() -> Iterator[None]:
 
 
 def _no_model(missing: typer.BadParameter) -> str:
-    """Return the message for a missing argument if its cause is an omitted MODEL before it; otherwise ""."""
+    """Return the error message for a missing argument if the user has left out the MODEL before it; otherwise ""."""
     from spacy_lpcfg.models import has_pretrained
 
     context = missing.ctx

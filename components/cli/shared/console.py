@@ -1,4 +1,4 @@
-"""Messages of commands beside their results: errors, warnings, progress bars."""
+"""Messages of commands besides their results: errors, warnings, progress bars."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _PATIENCE = 2.0  # seconds after which one wants to know that something goes on
 def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
     """Decorate a command to print errors and warnings as one line each on stderr, instead of tracebacks.
 
-    The exit code is 1 for expected errors, of files, data or models, and 130 after Ctrl-C. Exceptions of other types
-    are bugs, and pass through.
+    The exit code is 1 for an error of files, data or models, and 130 after Ctrl-C. Exceptions of other types are bugs,
+    and are not caught.
     """
 
     @wraps(command)
@@ -69,30 +69,30 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def message_of(error: BaseException, *, skip_bad: bool | None) -> str:
-    """Return the message of an error on one line; for a broken tree with the advice to use --skip-bad.
+    """Return the message of an error on one line; for a broken tree, with the advice to use --skip-bad.
 
-    skip_bad (bool or None): The value of the command's --skip-bad, None if it lacks the option; only False gives the
-        advice.
+    skip_bad (bool or None): The value of the command's --skip-bad, None if the command lacks it. The advice is given
+        only for False.
     """
     hint = _SKIP_BAD if skip_bad is False and _is_broken_tree(error) else ""
     return one_line(error) + hint
 
 
 def _is_broken_tree(error: BaseException) -> bool:
-    """Return whether an error is about one broken tree, which --skip-bad would skip, and not about a whole file."""
+    """Return whether an error is about one broken tree, which --skip-bad would skip, rather than about a whole file."""
     from spacy_lpcfg.trees.errors import BrokenFileError, TreebankError
 
     return isinstance(error, TreebankError) and not isinstance(error, BrokenFileError)
 
 
 def one_line(error: object) -> str:
-    """Return the message of an error with each run of white space as one blank, so that it is one line."""
+    """Return the message of an error on one line: each run of white space becomes a blank."""
     return " ".join(str(error).split())
 
 
 @contextmanager
 def usage_errors(hint: str | None = None, *, kinds: tuple[type[Exception], ...] = (ValueError,)) -> Iterator[None]:
-    """Convert exceptions of the given types in the block to BadParameter, which typer reports as wrong usage.
+    """Convert exceptions in the block to BadParameter, which typer reports as wrong usage.
 
     hint (str or None): The option or argument that the message names.
     kinds (tuple of type): The types of exceptions to convert.
@@ -105,7 +105,9 @@ def usage_errors(hint: str | None = None, *, kinds: tuple[type[Exception], ...] 
 
 @contextmanager
 def _noticing(interrupted: Event) -> Iterator[None]:
-    """Set an event on Ctrl-C in the block, since libraries may turn KeyboardInterrupt into other exceptions."""
+    """Set the event `interrupted` on Ctrl-C in the block, since libraries may hide KeyboardInterrupt in other
+    exceptions.
+    """
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or current_thread() is not main_thread():
         yield
@@ -166,7 +168,7 @@ def tell(message: str) -> None:
 
 @contextmanager
 def skipping_broken(is_asked: bool) -> Iterator[OnError]:
-    """Yield an `on_error` callback that collects the errors of broken trees, and log them at the end of the block.
+    """Yield an `on_error` callback that collects the errors of broken trees; log them at the end of the block.
 
     is_asked (bool): Whether broken trees are skipped; if not, None is yielded, so that readers raise the errors.
     """
@@ -176,7 +178,7 @@ def skipping_broken(is_asked: bool) -> Iterator[OnError]:
 
 
 def log_skipped(errors: Sequence[Exception]) -> None:
-    """Log the number of skipped trees, and the first `_MOST_TOLD` of their errors, one per line."""
+    """Log the number of skipped trees, and the first `_MOST_TOLD` of their errors, one on each line."""
     if errors:
         log(f"{counted(len(errors), 'broken tree was', 'broken trees were')} skipped, the first at {errors[0]}")
     for error in errors[1:_MOST_TOLD]:
@@ -204,7 +206,7 @@ def progress(items: Iterable[Item], unit: str, *, hidden: bool = False, total: i
 
 @contextmanager
 def busy(what: str, n_steps: int | None = None, unit: str = "steps") -> Iterator[Callable[[int], None]]:
-    """Show the elapsed time of the block on stderr, after two seconds if stderr is a terminal.
+    """Show the elapsed time of the block on stderr, from two seconds on, if stderr is a terminal.
 
     what (str): The description of the work, as a participle such as "learning".
     n_steps (int or None): The number of steps, for a progress bar with the remaining time; None for the time alone.
@@ -236,7 +238,9 @@ def _tick(bar: Any, done: Event) -> None:
 
 
 def begun(items: Iterable[Item]) -> Iterator[Item]:
-    """Return an iterator over items whose first item is computed now, so that an early error precedes any output."""
+    """Compute the first item now, and return an iterator over all items, so that an early error comes before any
+    output.
+    """
     iterator = iter(items)
     first = list(islice(iterator, 1))
     return chain(first, iterator)

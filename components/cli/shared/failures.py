@@ -1,4 +1,4 @@
-"""Files of a command that cannot be read: each is told of, the others are read, and the command fails at the end."""
+"""Input files that cannot be read: each is logged, all other files are read, and the command fails at the end."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Item = TypeVar("Item")
 
 
 def error_of_file(file: str, error: object) -> str:
-    """Return the message of an error on one line, after the name of the file unless the message contains it."""
+    """Return the message of an error on one line; the name of the file comes first unless the message contains it."""
     text = one_line(error)
     return text if file in text else f"{file}: {text}"
 
 
 class Failures:
-    """Collector of errors while many files are read: counts unreadable files, and keeps errors of skipped trees.
+    """Collector of errors while many files are read: it counts unreadable files, and keeps the errors of skipped trees.
 
-    n_files (int): The number of input files; if there is only one, its error is raised and not logged.
+    n_files (int): The number of input files; if there is only one, its error is raised instead of logged.
     skip_bad (bool): Whether broken trees are skipped; if not, their errors recommend --skip-bad.
     """
 
@@ -35,11 +35,13 @@ class Failures:
 
     @property
     def on_error(self) -> OnError:
-        """The callback for readers that keeps the error of a broken tree; None, to raise it, without `skip_bad`."""
+        """Callback for readers, which keeps the error of a broken tree; None without `skip_bad`, so that readers raise
+        it.
+        """
         return self._broken.append if self._skip_bad else None
 
     def reading(self, file: str, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items of a file; a ValueError or OSError is logged, and ends the items.
+        """Yield the items that are read from a file; a ValueError or OSError of the reader is logged, and ends them.
 
         RAISES (ValueError, OSError): The error itself, if there is only one file.
         RAISES (ValueError): If all files have failed.

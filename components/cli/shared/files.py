@@ -1,4 +1,4 @@
-"""Files that commands read and write: lines of text, what may be read or replaced, and files that appear when whole."""
+"""Files that commands read and write: lines of text, checks of inputs and outputs, and atomic writing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ _FILE_NAME = re.compile(r".*\.(mrg|txt|spacy|jsonl?|tsv|gz|parsed)", re.DOTALL)
 def training_files(paths: Sequence[Path], dialect: str | None, others: tuple[str, ...] = ()) -> list[Path]:
     """Return the training files at paths.
 
-    If a folder has files or folders called `train`, only these are taken: others, such as `dev`, are for evaluation.
+    If a folder has files or folders called `train`, only they are taken; other parts, such as `dev`, are for
+    evaluation.
 
     paths (sequence of Path): Files, folders or `glob` patterns.
     dialect (str or None): The dialect of the treebanks to take from folders; None for all dialects.
@@ -46,7 +47,7 @@ def training_files(paths: Sequence[Path], dialect: str | None, others: tuple[str
 
 
 def _training_part(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return the files and folders called `train` in a folder; only the path itself if there are none."""
+    """Return the files and folders called `train` in a folder; if there are none, or for a file, [path]."""
     if not path.is_dir():
         return [path]
     named = [part for part in sorted(path.iterdir()) if re.fullmatch(_TRAIN, part.name.split(".")[0])]
@@ -54,7 +55,7 @@ def _training_part(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """Yield the lines, without line breaks, of a UTF-8 file, which may be compressed by gzip, or of stdin for "-".
+    """Yield the lines of a UTF-8 file, which may be gzipped, or of stdin for "-", without line breaks.
 
     RAISES (TreebankError): If the file is not UTF-8, or its compression is damaged; the error names file and line.
     """
@@ -65,7 +66,12 @@ def read_lines(path: str) -> Iterator[str]:
 
 
 def check_input(path: str, hint: str = "FILE") -> None:
-    """Raise BadParameter unless an input is a file, or "-" for stdin, and ValueError if stdin is closed."""
+    """Check that an input is an existing file, or "-" for stdin.
+
+    hint (str): The argument that the message names.
+    RAISES (BadParameter): If the path is a folder or does not exist.
+    RAISES (ValueError): If the path is "-" and stdin is closed.
+    """
     if path == STDIN:
         stdin()
         return
@@ -76,7 +82,9 @@ def check_input(path: str, hint: str = "FILE") -> None:
 
 
 def is_text(source: str) -> bool:
-    """Return whether an argument is a text: neither "-" for stdin, nor the path of an existing file or folder."""
+    """Return whether an argument is the text to process: neither "-" for stdin nor the path of an existing file or
+    folder.
+    """
     return source != STDIN and not os.path.exists(source)
 
 
@@ -86,7 +94,7 @@ def looks_like_path(source: str) -> bool:
 
 
 def check_input_or_text(source: str) -> None:
-    """Check an argument that is a file, "-" for stdin, or a text; log if a text may be meant as a file.
+    """Check an argument that is a file, "-" for stdin, or a text; log a note if a text looks like the name of a file.
 
     RAISES (BadParameter): If the argument is a folder, looks like the path of a missing file, or is not UTF-8.
     RAISES (ValueError): If the argument is "-" and stdin is closed.
@@ -106,11 +114,11 @@ def check_input_or_text(source: str) -> None:
 
 
 def check_output(path: Path | None, *, inputs: Iterable[str | Path] = (), force: bool = False) -> None:
-    """Check that an output file can be written, and does not replace an input or, without `force`, any file.
+    """Check that an output file can be written, and replaces neither an input nor, without `force`, an existing file.
 
-    path (Path or None): The output file; None for stdout, which always passes, as devices do.
+    path (Path or None): The output file; None for stdout. Stdout and devices always pass.
     inputs (iterable of str or Path): The files and folders that the command reads; "-" for stdin.
-    force (bool): Whether an existing file that is no input may be replaced.
+    force (bool): Whether an existing file may be replaced if it is no input.
     RAISES (BadParameter): If the check fails.
     """
     if path is None or files.is_device(path):
@@ -148,7 +156,7 @@ def is_within(path: Path, source: str | Path) -> bool:
 
 @contextmanager
 def replacing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
-    """Open a binary file for atomic writing: it appears at `path` only if the block succeeds.
+    """Open a binary file for atomic writing: the file appears at `path` only if the block succeeds.
 
     path (Path or None): The file; None for stdout.
     force (bool): Whether an existing file may be replaced.
@@ -173,7 +181,10 @@ def replacing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(path: Path | None, *, force: bool) -> Iterator[IO[str]]:
-    """Open a UTF-8 text file for atomic writing, compressed if its name ends in `.gz`; otherwise as `replacing`."""
+    """Open a UTF-8 text file for atomic writing; arguments and errors as for `replacing`.
+
+    A file whose name ends in `.gz` is compressed.
+    """
     if path is None:
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(encoding="utf-8")

@@ -1,6 +1,6 @@
-"""The formats that commands write: their names, the endings of their files, and how each is written.
+"""The formats that commands write: their names, the suffixes of their files, and how each is written.
 
-Those of trees alone come from the table `spacy_lpcfg.trees.formats`, which is imported when a format is asked for.
+Formats that hold only trees come from the table `spacy_lpcfg.trees.formats`, which is imported when it is needed.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class OutputFormat(NamedTuple):
     """An output format: the suffixes of its files, and the function that writes it.
 
     suffixes (tuple of str): The suffixes of files in this format, the usual one first.
-    write (callable): Writes an iterable of items to an open file; the items are lines, rows of cells, JSON objects or
-        Docs, depending on the format.
+    write (callable): Writes items to an open file, given the file and an iterable of the items. The items are lines,
+        rows of cells, JSON objects or Docs, depending on the format.
     is_binary (bool): Whether `write` takes a binary file. Only text files can be compressed by a further suffix `.gz`.
     """
 
@@ -64,7 +64,7 @@ class Target(NamedTuple):
     def write(self, items: Iterable[Any]) -> None:
         """Write items to the file in its format.
 
-        items (iterable): The items that the format takes; see `OutputFormat.write`.
+        items (iterable): Lines, rows, JSON objects or Docs, depending on the format; see `OutputFormat.write`.
         RAISES (ValueError): As in `replacing`, if the file exists and must not be replaced.
         """
         form = output_formats()[self.form]
@@ -76,7 +76,7 @@ class Target(NamedTuple):
 def checked_target(
     output: Path | None, form: str | None, possible: Iterable[str], *, inputs: Iterable[str | Path], force: bool
 ) -> Target:
-    """Create the output target from a command's options; arguments are those of `format_of` and `check_output`.
+    """Return the checked output file and format of a command; arguments as for `format_of` and `check_output`.
 
     RAISES (BadParameter): As in these two functions, and if a binary format would be written to a terminal.
     """
@@ -88,12 +88,11 @@ def checked_target(
 
 
 def format_of(output: Path | None, form: str | None, possible: Iterable[str]) -> str:
-    """Determine the output format: the given one, otherwise by the suffix of the file, otherwise the first possible.
+    """Return the name of the output format: by --format, else by the suffix of the file, else the first possible.
 
     output (Path or None): The output file; None for stdout.
     form (str or None): The value of --format; None if it is not given.
     possible (iterable of str): The formats that the command can write; of several with the same suffix the first wins.
-    RETURNS (str): The name of the format.
     RAISES (BadParameter): If the command cannot write the format or suffix, or the suffix contradicts the format.
     """
     names = [*possible]
@@ -198,6 +197,7 @@ def trees_as(name: str, trees: Iterator[Tree], *, lang: str, n_sents: int = 1) -
     """Convert trees to the items of an output format: lines, JSON objects or Docs.
 
     name (str): The name of the format, one of `formats_of_trees()`.
+    trees (iterator of Tree): The trees.
     lang (str): The language of the head rules, for formats with dependencies.
     n_sents (int): The number of trees in each Doc, for "spacy".
     """
@@ -220,7 +220,7 @@ def _trees_as_docs(trees: Iterator[Tree], n_sents: int) -> Iterator[Doc]:
 
 
 def _tree_as_json(tree: Tree) -> dict[str, Any]:
-    """Return a treebank's tree as a dict for JSON, with the fields that `parse` writes, except scores and location."""
+    """Return a tree of a treebank as a dict for JSON, with the fields that `parse` writes except scores and location."""
     from spacy_lpcfg.trees.transforms import strip_root
 
     sentence = CitedSentence.of_words(Origin("").of_words(tree.words, tree.source))

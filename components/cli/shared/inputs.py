@@ -1,4 +1,4 @@
-"""Inputs of commands: files, stdin or texts, and the kinds of what they hold."""
+"""Inputs of commands: files, stdin or texts, and the kind of their contents (text, words, trees or Docs)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from spacy_lpcfg.components.cli.shared.options import BRACKETED, Input, Tags
 class Source(NamedTuple):
     """An input of a command: a file, stdin or a text, and how to read it.
 
-    file (str): The name of a file, "-" for stdin, or the text itself.
+    file (str): The path of a file, "-" for stdin, or the text itself.
     kind (str): The kind of input, a key of `KINDS`.
     tags (str or None): The source of tags, "given" or "model"; None for the default of `kind`.
-    is_guessed (bool): Whether `kind` was recognized, and not given by an option.
+    is_guessed (bool): Whether `kind` was recognized, rather than given by an option.
     dialect (str or None): The dialect of trees; None to recognize it.
-    is_told (bool): Whether to log the dialect and what was removed from its trees.
+    is_told (bool): Whether to log the dialect, and what was removed from the trees.
     """
 
     file: str
@@ -40,9 +40,9 @@ class Source(NamedTuple):
 
 
 class InputKind(NamedTuple):
-    """Properties of a kind of input.
+    """The properties of a kind of input.
 
-    expected (str): The description of the contents in the error for an empty input.
+    expected (str): A description of the contents, for the error about an empty input.
     suffixes (tuple of str): The suffixes of the files to take from a folder.
     tags (str or None): The default source of tags, "given" or "model"; None for the setting of the pipeline.
     """
@@ -63,7 +63,7 @@ KINDS: dict[Input, InputKind] = {
 
 
 def suffixes_of(kind: Input) -> tuple[str, ...]:
-    """Return the suffixes of files with input of a kind, those of compressed files included."""
+    """Return the suffixes of files with a kind of input, with and without .gz where files may be compressed."""
     from spacy_lpcfg.trees.formats.table import suffixes_of_trees
 
     if kind == "trees":
@@ -72,15 +72,16 @@ def suffixes_of(kind: Input) -> tuple[str, ...]:
 
 
 def kind_by_name(file: str) -> Input | None:
-    """Return the kind of a file by its suffix, "spacy" or "trees"; None for a text, stdin or another suffix."""
+    """Return the kind of a file if its suffix is that of Docs or treebanks: "spacy" or "trees"; otherwise None."""
     kinds: tuple[Input, ...] = () if is_text(file) else ("spacy", "trees")
     return next((kind for kind in kinds if file.endswith(suffixes_of(kind))), None)
 
 
 def kind_said(kind: Input | None, dialect: str | None) -> Input | None:
-    """Return the kind of input that --input and --dialect determine; a dialect implies "trees".
+    """Return the kind of input that the options --input and --dialect determine; a dialect implies "trees".
 
-    kind (Input or None), dialect (str or None): The values of the options.
+    kind (Input or None): The value of --input.
+    dialect (str or None): The value of --dialect.
     RETURNS (Input or None): The kind; None if neither option is given.
     RAISES (BadParameter): If a dialect is given for an input other than trees.
     """
@@ -90,7 +91,14 @@ def kind_said(kind: Input | None, dialect: str | None) -> Input | None:
 
 
 def check_usage(file: str, kind: Input | None, tags: Tags | None = None) -> None:
-    """Raise BadParameter if an input cannot be read as `kind`, or --tags given is used for words without tags."""
+    """Check that an input can be read as a kind of input, with tags from a source.
+
+    file (str): A file, "-" for stdin, or a text.
+    kind (Input or None): The value of --input.
+    tags (Tags or None): The value of --tags.
+    RAISES (BadParameter): As in `check_input_or_text`; if a text is to be read as Docs; if words without tags are to
+        have given tags.
+    """
     check_input_or_text(file)
     if is_text(file) and kind == "spacy":
         raise typer.BadParameter("a text holds no Docs: name a .spacy file", param_hint="FILE")

@@ -1,4 +1,4 @@
-"""Options of commands that choose a learner by name and its settings; and the learner and config that they describe."""
+"""Options of commands that choose a learner by name and settings, and the learner and config that they describe."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def learner_option(command: Command) -> Any:
-    """Create the typer option by which a command chooses its learner, by a name in `LEARNERS`."""
+    """Create the typer option with which a command chooses its learner by name; `command` names the command."""
     learners = learners_of(command)
     names = [entry.name for entry in learners]
 
@@ -43,12 +43,12 @@ def chosen_learner(
     jobs: int = 1,
     encoder: str = AUTO,
 ) -> tuple[Learner, dict[str, Any]]:
-    """Create a learner from its name and the values of `--set`; return also its config, without the number of jobs.
+    """Create a learner from its name and the values of `--set`; return the learner and its config.
 
     name, seed, lang, encoder: As for `make_learner`.
     settings (list of str, or None): Values of `--set`, as for `parsed_settings`; "heads" and "variant" are allowed.
     jobs (int): The number of parallel jobs, -1 for one per processor; ignored by learners that run serially.
-    RETURNS (Learner, dict): The learner, and its config as `spacy-lpcfg.Learner.v1`.
+    RETURNS (Learner, dict): The learner, and its config as `spacy-lpcfg.Learner.v1`, without the number of jobs.
     RAISES (BadParameter): If the learner lacks a setting, or a value is invalid.
     """
     from spacy_lpcfg.components.training.named_learner import make_learner
@@ -67,7 +67,7 @@ def chosen_learner(
 
 
 def parsed_settings(settings: Iterable[str]) -> dict[str, Any]:
-    """Parse settings of the form NAME=VALUE to a dict; a dotted name such as lexical.min_count gives nested dicts.
+    """Parse settings of the form NAME=VALUE to a dict; a dotted name such as lexical.min_count makes nested dicts.
 
     settings (iterable of str): The settings. A value is parsed as JSON; if it is not valid JSON, it is a string.
     RAISES (BadParameter): If "=" or a name is missing, a name is both a value and a block, or n_jobs is set, which is
@@ -96,7 +96,7 @@ def parsed_settings(settings: Iterable[str]) -> dict[str, Any]:
 
 
 def _checked_heads(heads: str) -> str:
-    """Check that head rules can be read; return the name of a table as it is, or the absolute path of a file.
+    """Check that head rules can be read; return the name of a table unchanged, or the absolute path of a file.
 
     RAISES (BadParameter): If `heads` is neither the name of a table nor a file of head rules.
     """

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands take, as annotations of their parameters."""
+"""Options and arguments that several commands have in common, as annotated types of their parameters."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ SET = "--set"
 
 
 def settings_option(of: str, such_as: str) -> Any:
-    """Create the option `--set` that changes settings by name.
+    """Create the option `--set`, which changes settings by name.
 
-    of (str): What the settings belong to, for the help text, such as "learner".
+    of (str): The owner of the settings, for the help text, such as "learner".
     such_as (str): Examples for the help text.
     """
     help = f"Setting of the {of}, such as {such_as}; may be given again. An unknown name lists all."
