@@ -1,4 +1,4 @@
-"""Output of `parse`: trees in brackets, objects of JSON, rows of tables, or Docs."""
+"""Output of `parse`: bracketed trees, JSON objects, rows of tables, or Docs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ParseFormat = Literal["brackets", "jsonl", "json", "tsv", "csv", "spacy"]
 
 
 class ScoredSpan(NamedTuple):
-    """A bracket over words [start, end), and its posterior probability if it is known."""
+    """A bracket over the words [start, end), with its label and posterior probability; None if it is unknown."""
 
     start: int
     end: int
@@ -36,15 +36,16 @@ class ParsedSentence(NamedTuple):
 
     citation (CitedSentence): The location of the sentence in its file.
     words (list of str): The words as in the text.
-    tree (Tree or None): The tree over words in treebank spelling, with the root label if any; None without words.
+    tree (Tree or None): The tree, with a root node if the command adds one; None for a sentence without words.
     spans (list of ScoredSpan): The brackets, in pre-order.
-    tag_scores (list of float, or None): The posterior probability of each tag.
+    tag_scores (list of (float or None), or None): The posterior probability of each tag; None if unknown.
     status (str): The status of the sentence's `Parse`, or "empty" for a sentence without words.
-    log_probability (float or None): ln P(words), as in `Parse`.
-    probability (float or None): P(tree | words), as in `Parse`.
-    n_best (list of dict, or None): "tree", "log_probability" and "probability" of each of the n best trees, and its
-        "added" and "missing" spans in comparison with the best tree.
-    marginals (dict or None): The possible "spans" and "tags" with their posterior probabilities.
+    log_probability (float or None): ln P(words) in nats, as in `Parse`; None if unknown.
+    probability (float or None): P(tree | words), as in `Parse`; None if unknown.
+    n_best (list of dict, or None): The n best trees; None if they were not requested. Each has "tree",
+        "log_probability" and "probability", and "added" and "missing": its spans that the best tree lacks, and those of
+        the best tree that it lacks.
+    marginals (dict or None): The possible "spans" and "tags" with their posterior probabilities; None if not requested.
     """
 
     citation: CitedSentence
@@ -63,10 +64,11 @@ class ParsedSentence(NamedTuple):
 
 
 def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedSentence]:
-    """Yield the sentences of a parsed Doc that have words.
+    """Yield the sentences of a parsed Doc that have words, with trees and scores.
 
     A Doc made of an empty list of words, such as an empty line of --input tokens, yields one sentence without words.
 
+    parsed (Parsed): The Doc with its location.
     key (str): Key of the trees in `doc.spans`.
     root (str or None): The label of a root node added above each tree; None to add no root.
     """
@@ -110,11 +112,11 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
 
 
 class Answer(NamedTuple):
-    """The result of one of the parser's methods for a sentence, such as its surprisals.
+    """The result of one of the parser's methods (a question) for a sentence, such as its surprisals.
 
     citation (CitedSentence): The location of the sentence in its file.
     words (list of str): The words of the sentence.
-    answer (any): The element of the method's result for this sentence; see `questions.py`.
+    answer (any): The item of the method's result for this sentence; see `questions.py`.
     """
 
     citation: CitedSentence
@@ -123,7 +125,7 @@ class Answer(NamedTuple):
 
 
 def answers_of(parsed: Parsed, question: str) -> Iterator[Answer]:
-    """Yield the result of the parser's method `question` for each sentence that has words."""
+    """Yield the stored result of the parser's method `question` for each sentence that has words."""
     from spacy_lpcfg.components.cli.shared.questions import KEY
     from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
 
@@ -136,7 +138,7 @@ def answers_of(parsed: Parsed, question: str) -> Iterator[Answer]:
 
 
 def _analyses(words: list[str], answers: list[dict[str, Any]], root: str | None) -> list[dict[str, Any]]:
-    """Convert the n best trees from a worker's answer to the dicts in `ParsedSentence.n_best`."""
+    """Convert the stored result of `n_best` for a sentence to the dicts in `ParsedSentence.n_best`."""
     from spacy_lpcfg.parsing.alternatives import tree_difference
     from spacy_lpcfg.trees.transforms import rooted
 
@@ -172,7 +174,7 @@ def _numbers(array: Any) -> list[Any]:
 
 
 def printable(words: Iterable[str]) -> list[str]:
-    """Replace round brackets in words or tags by -LRB- and -RRB-, so that a bracketed tree can hold them."""
+    """Replace parentheses in words or tags by -LRB- and -RRB-, so that a bracketed tree can contain them."""
     return [word.translate(_ROUND_BRACKETS) for word in words]
 
 
@@ -180,13 +182,17 @@ def printable(words: Iterable[str]) -> list[str]:
 
 
 def bracket_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
-    """Yield the tree of each sentence in brackets, and an empty line for a sentence without words."""
+    """Yield the bracketed tree of each sentence as a line; an empty line for a sentence without words."""
     for sentence in sentences:
         yield "" if sentence.tree is None else str(sentence.tree)
 
 
 def n_best_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
-    """Yield a line for each tree: probability, tree, and brackets added or missing; then an empty line per sentence."""
+    """Yield a line for each of the n best trees, and an empty line after each sentence.
+
+    A line has, separated by tabs, the probability, the tree, and its brackets that are added (+) or missing (-) in
+    comparison with the best tree.
+    """
     for sentence in sentences:
         for analysis in sentence.n_best or []:
             yield f"{analysis['probability']:.6g}\t{analysis['tree']}\t{_difference(sentence.words, analysis)}".rstrip(
@@ -202,7 +208,7 @@ def objects(sentences: Iterable[ParsedSentence]) -> Iterator[dict[str, Any]]:
 
 
 def as_json(sentence: ParsedSentence, number: int) -> dict[str, Any]:
-    """Return a sentence as a dict for JSON; fields of `_ANSWERS` that were not requested are missing.
+    """Return a sentence as a dict for JSON; results of `_ANSWERS` that were not requested, or are unknown, are missing.
 
     number (int): The number of the sentence in its file, from 1.
     """
@@ -235,7 +241,7 @@ def span_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
 
 
 def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
-    """Yield a header and rows as `span_rows` does, but for all possible brackets with their posteriors."""
+    """Yield a table as `span_rows` does, but with a row for each possible bracket, and its posterior as score."""
     return span_rows(
         sentence._replace(spans=[ScoredSpan(**span) for span in (sentence.marginals or {"spans": ()})["spans"]])
         for sentence in sentences
@@ -253,7 +259,7 @@ def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]
 
 
 def _difference(words: list[str], analysis: dict[str, Any]) -> str:
-    """Describe how a tree differs from the likeliest one, as in "+NP(the old ferry) -VP(sold)"."""
+    """Describe how a tree differs from the most probable one, as in "+NP(the old ferry) -VP(sold)"."""
     from spacy_lpcfg.parsing.alternatives import show_span
 
     return " ".join(
@@ -276,10 +282,11 @@ _WRITERS: dict[tuple[str, ...], dict[str, Callable[[Iterable[ParsedSentence]], I
 
 
 def check_contents(form: str, questions: Iterable[str]) -> None:
-    """Raise BadParameter if the format cannot hold the requested results.
+    """Check that an output format can hold the requested results.
 
     form (str): The name of the output format.
-    questions (iterable of str): Keys of `_OPTIONS`: "n_best", "posteriors", both or none.
+    questions (iterable of str): The requested results: "n_best", "posteriors", both or neither.
+    RAISES (BadParameter): If the format has no place for them.
     """
     asked = tuple(sorted(questions))
     if form not in _WRITERS[asked] and (asked or form != "spacy"):

@@ -1,4 +1,4 @@
-"""Parsing of many files into a folder, which goes on where it stopped, past files and workers that fail."""
+"""Parsing of many files into a folder; it continues where it stopped, despite files and workers that fail."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _DIED = "several workers died at it, perhaps for want of memory: cut it into sma
 class Made:
     """The result of parsing one file.
 
-    status (Counter): The number of sentences with each status.
-    error (str or None): The message of the error if the file could not be parsed.
+    status (Counter): The number of sentences with each status, such as "parsed".
+    error (str or None): The error message if the file could not be parsed; otherwise None.
     """
 
     status: Counter[str] = field(default_factory=Counter)
@@ -37,7 +37,7 @@ Work: TypeAlias = Callable[[Shard], Made]
 def parse_many(
     work: Work, shards: Sequence[Shard], *, n_process: int, scheduler: str | None, force: bool
 ) -> Counter[str]:
-    """Parse the files whose output does not exist yet, and return the number of sentences with each status.
+    """Parse the files whose output does not exist yet, and count their sentences by status.
 
     work (callable): A picklable function that parses a shard and writes its output.
     shards (sequence of Shard): The input files with their output files.

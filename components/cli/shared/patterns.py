@@ -1,4 +1,4 @@
-"""Patterns of trees as a command takes them: an argument, options, or a file, each with a name."""
+"""Tree patterns of a command: from an argument, options or a file, each with a name."""
 
 from __future__ import annotations
 
@@ -35,10 +35,12 @@ def patterns_and_files(
 ) -> tuple[list[NamedPattern], list[str]]:
     """Return the patterns of a search command, and the files to search.
 
-    arguments (sequence of str): The files; without `expressions` and `file`, the pattern and then the files.
-    expressions (sequence of str): Values of -e: `pattern` or `name: pattern`; a pattern without a name is its own name.
+    arguments (sequence of str): The files; if there are neither `expressions` nor `file`, the pattern and then the
+        files.
+    expressions (sequence of str): Values of -e: `pattern` or `name: pattern`; the name of a pattern without one is its
+        text.
     file (Path or None): The value of --patterns: a file with a pattern, in the same form, on each line.
-    RAISES (BadParameter): If no file is named after the pattern, the pattern is also the name of an existing file, or a
+    RAISES (BadParameter): If no file follows the pattern, if the pattern is also the name of an existing file, or if a
         pattern is malformed.
     """
     if expressions or file is not None:

@@ -1,4 +1,4 @@
-"""Pipelines: loading them, finding components in them, and saving new ones where nothing is lost."""
+"""Pipelines: load them, find components in them, and save new ones without overwriting other files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _OTHER_SPACY = r"\[W095\]"  # spaCy warns of a model for another version of it
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Disable the garbage collector in the block: loading leaves hardly any garbage, and its search takes 0.2 s."""
+    """Disable the garbage collector in the block: loading makes hardly any garbage, and a collection takes 0.2 s."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -55,7 +55,7 @@ def _uncollected() -> Iterator[None]:
 def load_pipeline(model: str) -> Language:
     """Load a pipeline.
 
-    model (str): The name of a pretrained model, such as "en", a folder with a pipeline, or an installed package.
+    model (str): The name of a pretrained model, such as "en", the path of a pipeline's folder, or an installed package.
     RAISES (ValueError): If there is no such pipeline, or it is damaged, lacks a dependency, or was made for an
         incompatible version of spaCy.
     """
@@ -133,7 +133,7 @@ def find_parser_or_bracketer(nlp: Language) -> ParsingPipe | SpectralBracketerPi
 
 
 def find_surprisal(nlp: Language) -> ParsingPipe | LanguageModelPipe:
-    """Return the component to compute surprisal with: the first trained language_model, otherwise the first parser.
+    """Return the component that computes surprisals: the first trained language_model, or else the first parser.
 
     RAISES (ValueError): If the pipeline has neither.
     """
@@ -160,8 +160,9 @@ def listened_to(nlp: Language, pipe: Any) -> list[str]:
 
 
 def queries_of(nlp: Language, pipe: ParsingPipe, sentences: Sequence[Sequence[str]]) -> list[Query]:
-    """Create a parser query for each sentence, with evidence if the parser has it.
+    """Return a parser query for each sentence, with the evidence that the parser takes from the pipeline, if any.
 
+    nlp (Language): The pipeline.
     pipe (ParsingPipe): The parser; components that it listens to, such as a tok2vec, are run first.
     sentences (sequence of sequence of str): The words of each sentence, as in text or in treebank spelling.
     """
@@ -181,9 +182,10 @@ def queries_of(nlp: Language, pipe: ParsingPipe, sentences: Sequence[Sequence[st
 
 
 def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), force: bool) -> Path:
-    """Check the output folder for a new pipeline before any work; return its path with symbolic links resolved.
+    """Check, before any work, that a pipeline can be saved to a folder; return its path with symbolic links resolved.
 
-    inputs (iterable of str, Path or None): Files and folders that the command reads, so must not be replaced.
+    output (Path): The folder.
+    inputs (iterable of str, Path or None): Files and folders that the command reads, and that must not be replaced.
     force (bool): Whether to replace the folder even if it holds files that were not saved by this package.
     RAISES (BadParameter): If the folder must not be replaced, or cannot be created.
     """
@@ -220,8 +222,8 @@ def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
     """Yield a temporary folder, and move it to `output` when the block succeeds.
 
     force (bool): Whether to replace `output` even if it holds files that were not saved by this package.
-    RAISES (ValueError): If `output` has come to hold something that must not be replaced. The new folder is then saved
-        beside it, as `output` with a number.
+    RAISES (ValueError): If `output` meanwhile holds something that must not be replaced. The new folder is then saved
+        beside it, with a number after its name.
     """
 
     def check(folder: Path) -> None:
@@ -237,8 +239,9 @@ def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
 
 
 def blank_pipeline(lang: str) -> Language:
-    """Create a pipeline with an lpcfg_sentencizer, whose tokenizer splits emoticons that end in brackets.
+    """Create a pipeline with a tokenizer and an lpcfg_sentencizer; emoticons such as `8)` are split by the tokenizer.
 
+    lang (str): The code of the language, such as "en".
     RAISES (BadParameter): If spaCy does not have the language.
     """
     import spacy
@@ -267,7 +270,8 @@ def add_learned(nlp: Language, factory: str, learned: Any, config: dict[str, Any
 def n_jobs(jobs: int, hint: str = "--jobs") -> int:
     """Return the number of parallel jobs for the value of an option; -1 stands for one job per processor.
 
-    hint (str): The name of the option in the error.
+    jobs (int): The value.
+    hint (str): The name of the option, for the error.
     RAISES (BadParameter): If `jobs` is 0 or larger than `_MOST_JOBS`.
     """
     if jobs == 0 or jobs > _MOST_JOBS:

@@ -1,7 +1,10 @@
-"""A pipeline in several processes: documents in their order, and few of them under way at any time.
+"""A pipeline that runs in several processes, with the documents in order and few of them in memory at any time.
 
-Differs from `nlp.pipe(n_process=...)`: (1) an error in a process is that error, and not the text of its traceback;
-(2) a process that dies is an error, and not waited for without end; (3) Ctrl-C is for the main process alone.
+It differs from `nlp.pipe(n_process=...)` in three ways:
+
+- An exception in a worker process is raised as it is, not as the text of a traceback.
+- If a worker process dies, ValueError is raised; nothing waits for it forever.
+- Ctrl-C is handled by the main process alone.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ def pipe(
 ) -> Iterator[tuple[Doc, Context]]:
     """Run a pipeline over texts or Docs, and yield each Doc with its context, in order.
 
-    items (iterable of (Doc or str, any)): Texts or Docs, each with a context that is passed through.
+    nlp (Language): The pipeline.
+    items (iterable of (Doc or str, any)): Texts or Docs, each with a context: any object, which is returned unchanged.
     n_process (int): The number of worker processes; 1 runs the pipeline in this process.
     RAISES (ValueError): If a worker process dies. Exceptions of components are raised as they are.
     """

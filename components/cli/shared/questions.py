@@ -1,4 +1,4 @@
-"""A pipeline component of the commands, which asks a parser about each Doc, so that worker processes do so too.
+"""A pipeline component for the commands, which calls methods of a parser on each Doc also in worker processes.
 
 Importing this module registers its factory.
 """

@@ -1,4 +1,4 @@
-"""Readers of the kinds of input: they yield texts or Docs to parse, each with its origin."""
+"""Readers of each kind of input: they yield texts or Docs to parse, each with its location in the file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _read_text(source: Source, vocab: Vocab) -> Items:
 
 
 def _placed_lines(source: Source) -> Iterator[tuple[str, Origin]]:
-    """Yield each line of a source with its origin: line number and offset of its first character."""
+    """Yield each line of a source with its location: line number and offset of its first character."""
     first_char = 0
     for number, line in enumerate(source.lines(), start=1):
         yield line, Origin(source.name, line=number, first_char=first_char)
@@ -91,12 +91,12 @@ def _read_trees(source: Source, vocab: Vocab) -> Items:
 def _of_words(
     vocab: Vocab, origin: Origin, tags: list[str] | None = None, of_file: SentenceSource | None = None
 ) -> tuple[Doc, Origin]:
-    """Create the Doc of a sentence given as words, and return it with its origin.
+    """Create the Doc of a sentence that was read as words, and return it with its location.
 
-    Whitespace tokens belong to no tree, so that a word of white space is replaced by an underscore.
+    A word of white space is replaced by an underscore, since whitespace tokens belong to no tree.
 
-    origin (Origin): The origin, which has the words.
-    tags (list of str or None): The tag of each word, if the input has tags.
+    origin (Origin): The location, which has the words.
+    tags (list of str or None): The tag of each word; None if the input has no tags.
     of_file (SentenceSource or None): The text and ID of the sentence in its treebank.
     """
     from spacy.tokens import Doc
@@ -113,7 +113,7 @@ def _of_words(
 
 
 def trees_of(source: Source, on_error: OnError = None) -> Iterator[Tree]:
-    """Yield the trees of a source; recognize their dialect if the source has none, and log it at the end.
+    """Yield the trees of a source; at the end log the dialect, which is recognized if the source does not name one.
 
     on_error (callable or None): Called with the error of each broken tree; None raises the error.
     """
@@ -130,7 +130,7 @@ def trees_of(source: Source, on_error: OnError = None) -> Iterator[Tree]:
 
 
 def read_docs(source: Source, vocab: Vocab) -> Iterator[tuple[Doc, Origin]]:
-    """Yield the Docs of a `.spacy` file, or of stdin, each with its origin; errors are those of `docs_of`."""
+    """Yield the Docs of a `.spacy` file, or of stdin, each with its location; errors are those of `docs_of`."""
     from spacy_lpcfg.components.training import corpus
     from spacy_lpcfg.storage.container import read_stream
 

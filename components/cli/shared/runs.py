@@ -28,11 +28,11 @@ _SENTENCES, _TAGS = {"doc.sents", "token.is_sent_start"}, {"token.tag", "token.p
 
 
 class EmptyInputError(ValueError):
-    """Raised for an input without anything to parse."""
+    """Raised for an input that has nothing to parse."""
 
 
 class Parsed(NamedTuple):
-    """A Doc that a pipeline has processed, with its source location."""
+    """A Doc that a pipeline has processed, with its location in the input."""
 
     doc: Doc
     origin: Origin
@@ -43,7 +43,7 @@ class Parsed(NamedTuple):
         return self.origin.words
 
     def sentences(self) -> list[CitedSentence]:
-        """Return the citation of each sentence, including sentences without words."""
+        """Return the location of each sentence, including sentences without words."""
         return cited_sentences(self.doc, self.origin)
 
 
@@ -71,6 +71,7 @@ class Run(NamedTuple):
     ) -> Run:
         """Create a run over a file, stdin or a text.
 
+        nlp (Language): The pipeline.
         component (Pipe): The component of the pipeline that parses, brackets or computes surprisals.
         file, dialect, tags: As for `Source`.
         kind (Input or None): The kind of input; None to recognize it by the file's suffix or first lines.
@@ -122,13 +123,15 @@ class Run(NamedTuple):
             raise EmptyInputError(f"{source.name}: there is nothing to parse in it. Expected {expected}.")
 
     def n_documents(self) -> int | None:
-        """Count the documents for a progress bar; None if stderr is no terminal, or the input is no regular file."""
+        """Return the number of documents, for a progress bar; None if stderr is no terminal, or the input no regular
+        file.
+        """
         if not _is_watched() or not os.path.isfile(self.source.file):
             return None
         return sum(1 for _ in READERS[self.source.kind](self.source._replace(is_told=False), self.nlp.vocab))
 
     def _use_tags(self) -> None:
-        """Configure the component to use given tags, from `token.tag_`, or its own, as the source determines."""
+        """Configure the component for the source of tags of the input: given tags (`token.tag_`) or the model's."""
         usual, component = KINDS[self.source.kind].tags, self.component
         if _is_bracketer(component):
             if usual is not None:
@@ -137,7 +140,7 @@ class Run(NamedTuple):
             component.tags = tags
 
     def _unparsed(self) -> Iterator[tuple[Any, Origin]]:
-        """Yield texts or Docs to parse with their origins; gold tags are removed unless the component may use them."""
+        """Yield texts or Docs to parse with their locations; gold tags are removed unless the component may use them."""
         kind = self.source.kind
         may_be_used = self.source.tags == "given" or _is_bracketer(self.component)
         items: Iterator[tuple[Any, Origin]] = READERS[kind](self.source, self.nlp.vocab)
@@ -182,8 +185,8 @@ def _is_bracketer(component: Any) -> bool:
 def _guessed_kind(nlp: Language, component: Any, file: str) -> Input:
     """Recognize the kind of an input: by its suffix, otherwise "text".
 
-    A bracketer in a pipeline without a tagger needs tags: then it is Docs by the suffix, otherwise trees or tagged
-    words by the first lines.
+    A bracketer in a pipeline without a tagger needs tags. Its input is Docs by the suffix, otherwise trees or tagged
+    words by the first lines; tagged words from stdin.
     """
     from spacy_lpcfg.bracketing.tagged import holds_trees
     from spacy_lpcfg.trees.formats.table import first_lines
@@ -202,7 +205,7 @@ def _assigned(nlp: Language, besides: str) -> set[str]:
 
 
 def _has_gold(doc: Doc) -> bool:
-    """Return whether a Doc has gold trees, and not those of a parser."""
+    """Return whether a Doc has gold trees rather than trees that a parser wrote."""
     from spacy_lpcfg.components.doc.tree_group import attributes, key_of
 
     key = key_of(doc)

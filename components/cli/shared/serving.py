@@ -1,4 +1,4 @@
-"""Servers of commands: they begin at a free port, say where they are, and end by Ctrl-C."""
+"""Servers of commands: they listen at a port, print their address, and end on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Server = TypeVar("Server", bound="LocalServer")
 
 
 def listening(port: int, make: Callable[[], Server]) -> Server:
-    """Return the server that `make` creates, with an error that names the port if it is taken.
+    """Return the server that `make` creates; if its port is taken, raise an error that names the port.
 
     port (int): The port, for the error only.
     RAISES (ValueError): If `make` raises OSError.
@@ -28,7 +28,7 @@ def listening(port: int, make: Callable[[], Server]) -> Server:
 def serve_until_interrupted(server: LocalServer, what: str, n_workers: int = 1) -> None:
     """Log the URL of a server, and serve requests until Ctrl-C or SIGTERM; then close the server.
 
-    what (str): The subject and verb of the message, such as "The page is", before "at" and the URL.
+    what (str): The beginning of the message, such as "The page is"; "at" and the URL follow.
     n_workers (int): The number of worker processes; 1 serves in this process.
     """
     from spacy_lpcfg.components.serve.server_processes import interrupted_by_sigterm, serve_in_processes

@@ -1,4 +1,4 @@
-"""The shards of a corpus: its files to parse, each with the file for its trees."""
+"""Shards: the input files of a corpus, each with the output file for its trees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spacy_lpcfg.components.cli.shared.pipelines import check_can_be_made
 
 
 class Shard(NamedTuple):
-    """An input file and its output file, as absolute paths, since workers may have other working directories."""
+    """An input file and its output file, as absolute paths, since worker processes may run in other folders."""
 
     file: str
     output: str
@@ -37,9 +37,9 @@ def shards_of(files: Sequence[str], kind: Input | None, output: Path | None, suf
 
     files (sequence of str): Files, folders or `glob` patterns; from a folder all files below it with a suffix of `kind`
         are taken.
-    kind (Input or None): The kind of input. None recognizes text, trees or Docs by the name of a file, and takes text
-        and Docs from folders.
-    output (Path or None): The output folder, which need not exist; files in it are no inputs.
+    kind (Input or None): The kind of input. None recognizes text, trees or Docs by the name of a file, and takes only
+        text and Docs from folders.
+    output (Path or None): The output folder, which need not exist; files in it are never inputs.
     suffix (str): The suffix of the output files.
     RAISES (BadParameter): If a path has no files, `output` is None or cannot be a folder, files are of several kinds
         while `kind` is None, two inputs have the same output, or an output would replace an input.
@@ -90,7 +90,7 @@ def _checked_folder(output: Path | None) -> Path:
 def _files_at(path: str, kind: Input | None, output: Path) -> list[tuple[str, str]]:
     """Return (root folder, file) for each file of a path, without files in the output folder.
 
-    The path of the output file below `output` is that of the file below its root folder.
+    The output file has the same path below `output` as the input file has below its root folder.
     """
     from spacy_lpcfg.trees.files import files_of
 
@@ -118,7 +118,7 @@ def _root(path: str) -> str:
 
 
 def _renamed(name: str, suffix: str) -> str:
-    """Replace the suffix of an input file, after removing .gz; append `suffix` to a name with an unknown suffix."""
+    """Replace the suffix of an input file, after removing .gz; append `suffix` if the file has no known suffix."""
     name = name.removesuffix(ZIPPED)
     known = {known_suffix for kind in get_args(Input) for known_suffix in suffixes_of(kind)}
     stem, suffix_of_name = os.path.splitext(name)

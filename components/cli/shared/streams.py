@@ -1,4 +1,4 @@
-"""stdin, stdout and stderr, where they are closed, full or a terminal."""
+"""The standard streams stdin, stdout and stderr, for cases in which they are closed, full or a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import IO, Any
 
 
 def open_closed() -> None:
-    """Open the null device in place of each closed standard stream, so that no other file gets its descriptor.
+    """Open the null device in place of each closed standard stream, so that no other file gets its file descriptor.
 
     Afterwards, writing to a closed stdout raises OSError, output to a closed stderr is discarded, and a closed
     `sys.stdin` remains None.
@@ -32,7 +32,10 @@ def stdin() -> IO[bytes]:
 
 @contextmanager
 def careful_stdout() -> Iterator[None]:
-    """Replace `sys.stdout` in the block by a wrapper whose errors name it, and which escapes control characters."""
+    """Replace `sys.stdout` in the block by a wrapper that names "stdout" in errors and escapes control characters.
+
+    They are escaped only on a terminal.
+    """
     stream = sys.stdout
     with redirect_stdout(_Careful(stream)):
         yield

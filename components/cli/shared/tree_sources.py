@@ -1,4 +1,4 @@
-"""Reading of trees from files of any kind: treebanks, Docs, JSON lines, and text that a pipeline parses."""
+"""Trees from files of any kind: treebanks, Docs, JSON lines, and text that a pipeline parses."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ _TOO_LONG = f"Expected a JSON object of at most {LONGEST_JSON:,} characters on a
 
 
 def files_below(path: str, dialect: str | None, suffixes: tuple[str, ...] = ()) -> Iterable[str]:
-    """Return the files to read at a path: the treebanks in a folder; only the path itself if it is no folder.
+    """Return the files to read at a path: the treebanks in a folder; for any other path [path].
 
+    path (str): A folder, a file, a text, or "-" for stdin.
     dialect (str or None): The dialect of the treebanks to take from a folder; None for all dialects.
     suffixes (tuple of str): Suffixes of further files to take from a folder.
     RAISES (FileNotFoundError): If a folder has no such files.
@@ -48,7 +49,7 @@ def trees_of_path(path: str, on_error: OnError, dialect: str | None, encoding: s
 
     on_error (callable or None): Called with the error of each broken tree; None raises the error.
     dialect (str or None): The dialect of treebanks; None to recognize it.
-    encoding (str): The character encoding of treebanks, except from stdin.
+    encoding (str): The character encoding of treebank files; stdin and other files are UTF-8.
     """
     if path == STDIN:
         return trees_of(Source(path, "trees", dialect=dialect), on_error)
@@ -88,7 +89,7 @@ def trees_of_docs(path: str | Path) -> Iterator[Tree]:
 
 
 def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
-    """Yield the trees in the field "tree" of JSON objects: JSON lines, or a JSON list with an object on each line.
+    """Yield the trees in the field "tree" of JSON objects: JSON lines, or a JSON list with one object on each line.
 
     Objects whose tree is null, for sentences without words, are skipped.
 
@@ -121,7 +122,7 @@ class TreeSources:
     """Inputs of a command that takes trees, Docs, or text, which a pipeline parses.
 
     paths (sequence of str): Files, texts, "-" for stdin, and folders, of which all treebanks and .spacy files are read.
-    kind (str or None): The kind of input of all files; None to recognize it by the suffix of each file, otherwise text.
+    kind (str or None): The kind of input of all files; None to recognize it by the suffix of each file, or else text.
     model (str): The pipeline to parse text with, as for `load_pipeline`; it is loaded when it is first needed.
     dialect (str or None): The dialect of treebanks; None to recognize it.
     skip_bad (bool): Whether broken trees are skipped.
@@ -159,7 +160,7 @@ class TreeSources:
         return Run.of(*self._pipeline, source.file, self.kind).parsed()
 
     def load(self) -> None:
-        """Load the pipeline now if any source has to be parsed, so that its errors are not reported as those of a file.
+        """Load the pipeline now if any source has to be parsed, so that its errors do not count as errors of a file.
 
         RAISES (ValueError): If the pipeline cannot be loaded, or has no trained parser.
         """

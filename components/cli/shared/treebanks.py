@@ -1,4 +1,4 @@
-"""Treebanks that commands learn from, and measure on."""
+"""Treebanks that commands learn from or evaluate on."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ _NAMED = 5  # files of which the names are told
 def tree_files(
     paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = "fine"
 ) -> Iterator[TreeFiles]:
-    """Yield the training trees of files; print the number of trees that were read, and log skipped trees at the end.
+    """Yield the training trees of files; print how many trees were read, and log skipped trees at the end of the block.
 
+    paths (sequence of Path): The files.
     skip_bad (bool): Whether malformed trees are skipped, instead of raising TreebankError.
     dialect (str or None): The dialect of the treebank; None to recognize it.
     tags ("fine" or "coarse"): Whether tags are kept, or reduced to parts of speech.
+    YIELDS (TreeFiles): The trees, which can be iterated over several times.
     """
     from spacy_lpcfg.trees import TreeFiles
 
@@ -52,7 +54,7 @@ def tree_files(
 
 
 def log_dialect(dialect: str | None, asked_for: str | None, dropped: Counter[str]) -> None:
-    """Log the dialect in which trees were read, and what was removed; nothing for penn without removals.
+    """Log the dialect in which trees were read, and what was removed from them; nothing for penn without removals.
 
     dialect (str or None): The dialect in which the trees were read; None logs nothing.
     asked_for (str or None): The value of --dialect; None if the dialect was recognized.
@@ -68,13 +70,13 @@ def log_dialect(dialect: str | None, asked_for: str | None, dropped: Counter[str
 
 
 def names_of(paths: Sequence[str | Path]) -> str:
-    """Return the names of files for a message: the first `_NAMED` by name, and the number of further files."""
+    """Return the names of files for a message: the first `_NAMED` names, and the number of further files."""
     others = f" and {len(paths) - _NAMED:,} more files" if len(paths) > _NAMED else ""
     return ", ".join(map(str, paths[:_NAMED])) + others
 
 
 def no_trees(paths: Sequence[str | Path]) -> ValueError:
-    """Return the error to raise for files without trees."""
+    """Return, not raise, the ValueError for files without trees."""
     return ValueError(f"No trees in {names_of(paths)}: expected {BRACKETED}")
 
 
@@ -89,8 +91,10 @@ def read_treebank(
 def read_held_out(
     paths: Sequence[Path] | None, skip_bad: bool, dialect: str | None, tags: TagDetail = "fine"
 ) -> list[Tree]:
-    """Return the held-out trees of files, [] for no files; other arguments as for `tree_files`.
+    """Return the held-out trees of files; other arguments as for `tree_files`.
 
+    paths (sequence of Path, or None): The files; None or an empty list for no held-out trees.
+    RETURNS (list of Tree): The trees; [] without files.
     RAISES (ValueError): If there are files, but they have no trees.
     """
     if not paths:
@@ -104,7 +108,8 @@ def read_held_out(
 def save_measured(nlp: Language, pipe: ParsingPipe, output: Path, held_out: Sequence[Tree], *, force: bool) -> None:
     """Save a pipeline; if there are held-out trees, first print its F1 on them and record it in meta.json.
 
-    F1 is EVALB's for trees parsed from raw words, as by `spacy-lpcfg evaluate`. Errors are those of `saving_folder`.
+    F1 is EVALB's for trees that the parser makes from the words alone, as with `spacy-lpcfg evaluate`. In meta.json it
+    is a fraction, "evalb_f" in "performance". Errors are those of `saving_folder`.
     """
     from spacy_lpcfg.evaluation.evalb import evaluate
     from spacy_lpcfg.trees import clean

@@ -1,4 +1,4 @@
-"""Tables of surprisal by words between blanks, with columns for regressions of reading times."""
+"""Tables of surprisal per word (tokens between blanks), with columns for regressions of reading times."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ MISSING = "NA"
 def whole_words(parsed: Parsed, sentences: Iterable[Answer]) -> Iterator[Answer]:
     """Merge tokens without white space between them into words, and sum their surprisals.
 
-    parsed (Parsed): The Doc; if it was made of words, `sentences` are yielded unchanged.
+    parsed (Parsed): The Doc; if it was made from a list of words, `sentences` are yielded unchanged.
     sentences (iterable of Answer): The tokens of each sentence that has words, and their surprisals in bits, followed
-        by that of the end of the sentence.
+        by the surprisal of the end of the sentence.
+    YIELDS (Answer): The words of each sentence, and their surprisals in the same form.
     """
     from spacy_lpcfg.components.doc.sentences import sentence_bounds, words_of
 
