@@ -1,9 +1,9 @@
 """The commands `spacy-lpcfg ...`, which are also `python -m spacy lpcfg ...` (see `register.py`).
 
-Each command is in the file of its name, and `shared/` has what they are made of: `options.py` their common options,
-`inputs.py` files and texts, `readers.py` how they are read, `runs.py` a pipeline over one of them, `treebanks.py` and
-`tree_sources.py` trees, `formats.py` what they write, `pipelines.py` models, `console.py` messages. Here and at the top
-of the commands' own files stands only what imports fast: everything else is imported by the command that needs it.
+Each command is in the file of its name. `shared/` has modules that several commands use: `options.py` their options,
+`inputs.py` files and texts, `readers.py` their readers, `runs.py` a pipeline over one of them, `treebanks.py` and
+`tree_sources.py` trees, `formats.py` output formats, `pipelines.py` models, `console.py` messages. The top of this file
+and of the commands' files imports only fast modules; each command imports all other modules itself when it runs.
 typer evaluates the annotations of commands, so that their files do without `from __future__ import annotations`.
 """
 
@@ -94,7 +94,7 @@ def version(
 
 
 def main() -> None:
-    """Run a command as the console script `spacy-lpcfg` does."""
+    """Run the command line, as the console script `spacy-lpcfg` does."""
     try:
         lpcfg_cli(prog_name="spacy-lpcfg")
     except OSError:  # of wrong usage, which stderr takes no word of

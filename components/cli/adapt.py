@@ -1,4 +1,4 @@
-"""`spacy-lpcfg adapt`: a parser that goes on learning from trees of one's own, such as corrected ones."""
+"""`spacy-lpcfg adapt`: adapt a parser to trees of your own, such as corrected ones."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +24,9 @@ def adapt(
     skip_bad: options.SkipBad = False,
     force: options.Force = False,
 ) -> None:
-    """Go on from a model with trees of your own.
+    """Adapt a model to trees of your own.
 
-    Takes 20 to some thousand trees, such as those that `correct` saves. First it prints up to ten differences between
+    Takes 20 to some thousand trees, such as `correct` saves. First it prints up to ten differences between
     your trees and those of the model: labels that the model lacks, hyphens and quotation marks, roots, then other
     brackets over the same words. A frequent difference is a convention, which you can change in your trees with
     `spacy-lpcfg edit`.
@@ -69,7 +69,7 @@ def adapt(
 
 
 def _tell_differences(conventions: "Conventions") -> None:
-    """Print the differences between the model's conventions and those of the trees, one per line."""
+    """Print how often the trees follow other annotation conventions than the model, one convention on each line."""
     if not conventions.differences:
         tell("Your trees and those of the model have the same conventions.")
         return

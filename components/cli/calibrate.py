@@ -1,4 +1,4 @@
-"""`spacy-lpcfg calibrate`: whether a parser is right as often as its probabilities say, and the tau that mends it."""
+"""`spacy-lpcfg calibrate`: measure how well the probabilities of a parser are calibrated, and fit the exponent tau."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -44,10 +44,10 @@ def calibrate(
 ) -> None:
     """Measure how well probabilities are calibrated, and fit tau.
 
-    Parses the words of the trees, measures the probabilities of brackets, tags and trees, and chooses the power tau
-    of the probabilities of trees under which the gold brackets are likeliest: less than 1 makes all answers less
-    sure, more than 1 surer. Each file is a domain, such as news or dialogue, and all domains count alike. The
-    expected calibration error is the mean distance between probability and share of right answers, over ten ranges of
+    Parses the words of the trees, measures the probabilities of brackets, tags and trees, and chooses tau, the exponent
+    of the probabilities of trees with the largest likelihood of the gold brackets: less than 1 makes all answers less
+    sure, more than 1 surer. Each file is a domain, such as news or dialogue, and all domains have equal weight. The
+    expected calibration error is the mean difference between probability and share of right answers, over ten ranges of
     probabilities. The saved pipeline has tau as a setting.
 
     \b
@@ -103,7 +103,7 @@ class _Domain(NamedTuple):
         return cls(path.name, golds, pipe.ready_parser().prepare(queries))
 
     def outcomes(self, pipe: "ParsingPipe") -> "DomainOutcomes":
-        """Parse the sentences, and return which predictions are correct, with their probabilities."""
+        """Parse the sentences, and return for each bracket, tag and tree its probability and whether it is right."""
         from spacy_lpcfg.components.isbn_parser import ISBNParser
         from spacy_lpcfg.evaluation.calibration import DomainOutcomes
 
@@ -115,7 +115,9 @@ class _Domain(NamedTuple):
 def _print_errors(trees: list[Path], errors: "Sequence[tuple[float, float, float]]") -> None:
     """Print the expected calibration errors of each file, and their means if there are several files.
 
-    errors (sequence of (float, float, float)): The errors of brackets, tags and whole trees, as fractions, per file.
+    trees (list of Path): The files.
+    errors (sequence of (float, float, float)): The errors of brackets, tags and whole trees, as fractions, for each
+        file.
     """
     import numpy as np
 
@@ -131,7 +133,7 @@ def _shown(errors: "Sequence[float]") -> str:
 
 
 def _print_table(diagram: "Reliability") -> None:
-    """Print a reliability diagram as a table, with a line for each non-empty bin of probabilities."""
+    """Print a reliability diagram as a table, with a line for each range of probabilities that is not empty."""
     print("probability  brackets  right")
     n_bins = len(diagram.counts)
     for i, (count, accuracy) in enumerate(zip(diagram.counts.tolist(), diagram.accuracies.tolist(), strict=True)):

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg complexity`: counts, indices and depths of sentences and documents."""
+"""`spacy-lpcfg complexity`: measure the syntactic complexity of sentences and documents."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -111,7 +111,7 @@ def _rows(measured: "Iterable[tuple[str, int, Complexity]]", unit: Unit) -> Iter
 
 
 def _l2sca_rows(measured: "Iterable[tuple[str, int, Complexity]]") -> Iterator[Iterable[str]]:
-    """Yield the rows of L2SCA's table, the header first: base name of the file, counts, indices with four decimals."""
+    """Yield the rows of L2SCA's table, the header first: name of the file, counts, and indices with four decimals."""
     from spacy_lpcfg.queries.complexity import COUNTS, INDICES
 
     yield ("Filename", *COUNTS, *INDICES)

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each; to CoNLL-U and LaTeX."""
+"""`spacy-lpcfg convert`: convert trees between treebank formats, spaCy's binary format, JSON, CoNLL-U and LaTeX."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -131,7 +131,8 @@ def _normalized(parts: "Iterable[Iterable[Tree]]", *, functions: bool) -> "Itera
 def _sentence_files(paths: Iterable[Path]) -> Iterator[str]:
     """Yield the files of dependency treebanks, such as .conllu, at paths of files or folders.
 
-    RAISES (ValueError): If a file has another suffix. (FileNotFoundError): If a folder has no such files.
+    RAISES (ValueError): If a file has another suffix.
+    RAISES (FileNotFoundError): If a folder has no such files.
     """
     from spacy_lpcfg.trees.files import files_of
 
@@ -157,11 +158,12 @@ def _readers_of_sentences() -> "dict[str, Callable[[str, OnError], Iterator[Depe
 def _read_dependencies(
     files: Iterable[str], by: str, like: Sequence[Path], n_jobs: int, on_error: "OnError"
 ) -> Iterator["Tree"]:
-    """Convert dependency treebanks to constituency trees by a model, and log the numbers of trees kept and left out.
+    """Convert dependency treebanks to constituency trees with a model, and log the numbers of trees kept and left out.
 
     files (iterable of str): The dependency treebanks.
     by (str): The pipeline with the lpcfg_parser that makes the trees.
-    like (sequence of Path): Treebanks; trees with a local tree that these lack are left out. [] keeps all trees.
+    like (sequence of Path): Treebanks; trees with a local tree (a label over the labels of its children) that these
+        lack are left out. [] keeps all trees.
     n_jobs (int): The number of parallel jobs.
     on_error (callable or None): Called with the error of each broken sentence; None raises the error.
     """

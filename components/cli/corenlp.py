@@ -1,4 +1,4 @@
-"""`spacy-lpcfg corenlp`: a server that answers clients of CoreNLP."""
+"""`spacy-lpcfg corenlp`: serve clients of CoreNLP."""
 
 from typing import Annotated
 

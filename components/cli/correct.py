@@ -1,4 +1,4 @@
-"""`spacy-lpcfg correct`: a page on this machine to correct trees by hand."""
+"""`spacy-lpcfg correct`: serve a page on this machine to correct trees by hand."""
 
 from functools import partial
 from pathlib import Path
@@ -42,10 +42,10 @@ def correct(
 ) -> None:
     """Serve a page to correct trees by hand.
 
-    The most doubtful sentences come first. Brackets are relabelled, added and removed, and tags changed, by clicks
-    and keys. What is kept is a constraint, and the rest is parsed again. Trees that are saved are written to
-    --output, in the order of FILE, and to no other file. It belongs to this server until it ends; with --resume the
-    next one goes on with it.
+    The most doubtful sentences come first. Brackets are relabelled, added and removed, and tags changed, by clicks and
+    keys. Brackets and tags that you keep are constraints, and the rest is parsed again. Saved trees are written to
+    --output, in the order of FILE, and to no other file. No other server can write it until this one ends; with
+    --resume the next one continues it.
 
     With --trees given the sentences begin with the trees of FILE, without empty elements and indices, and --output has
     all of them.

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg doubt`: the sentences of a text that are most worth correcting."""
+"""`spacy-lpcfg doubt`: choose the sentences of a text that are most worth correcting."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
@@ -23,11 +23,11 @@ DoubtFormat = Literal["tsv", "csv", "text", "brackets"]
 
 
 class _Candidate(NamedTuple):
-    """A sentence to select from by its doubt.
+    """A sentence that may be selected if its trees are uncertain.
 
-    parsed (Parsed): The Doc of the sentence, which is not parsed yet.
+    parsed (Parsed): The Doc that contains the sentence; it has no trees yet.
     number (int): The index of the sentence among the Doc's sentences that have words, from 0.
-    answer (Answer): The words of the sentence, and the entropy of its trees, in bits.
+    answer (Answer): The words of the sentence, and the entropy of its trees in bits.
     """
 
     parsed: Parsed
@@ -84,10 +84,12 @@ def doubt(
 
 
 def _contents(name: str, pipe: "ParsingPipe", sentences: list[_Candidate], n: int) -> Iterable[Any]:
-    """Select the sentences most in doubt, and return them as lines or table rows; log their number.
+    """Select the most uncertain sentences, and return them as lines or table rows; log their number.
 
     name (str): The output format: "text", "brackets" or a table.
-    n (int): The number of sentences to select.
+    pipe (ParsingPipe): The parser, for "brackets".
+    sentences (list of _Candidate): The sentences to select from.
+    n (int): The maximum number of sentences to select.
     """
     from spacy_lpcfg.evaluation.doubt import most_in_doubt
 

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg edit`: edit the trees of treebanks by a file of rules."""
+"""`spacy-lpcfg edit`: edit the trees of treebanks with a file of rules."""
 
 import os
 from collections import Counter
@@ -87,8 +87,9 @@ def edit(
 def _places_and_trees(paths: Sequence[str], on_error: "OnError", dialect: str | None) -> "Iterator[tuple[str, Tree]]":
     """Yield (location, tree) for each tree of files; the location is such as "dev.mrg:3" for the third tree.
 
-    RAISES (BadParameter): If a file does not exist. (FileNotFoundError): If a folder has no treebanks.
-        (ValueError): If no file has a tree.
+    RAISES (BadParameter): If a file does not exist.
+    RAISES (FileNotFoundError): If a folder has no treebanks.
+    RAISES (ValueError): If no file has a tree.
     """
     n_trees = 0
     for path in paths:

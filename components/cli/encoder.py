@@ -1,4 +1,4 @@
-"""`spacy-lpcfg encoder`: from a pretrained encoder as hubs have it to a file that `learn parser --encoder` takes."""
+"""`spacy-lpcfg encoder`: convert a pretrained encoder from a hub to a file for `learn parser --encoder`."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -107,7 +107,7 @@ def encoder(
 def _is_onnx(folder: Path, text: list[Path] | None, tune: list[Path] | None) -> bool:
     """Return whether a folder has an encoder in ONNX, but no weights in the hub's format.
 
-    RAISES (BadParameter): If such an encoder is to be cut or tuned, which needs the weights.
+    RAISES (BadParameter): If such an encoder is to be cut (`text`) or tuned (`tune`), which needs the weights.
     """
     from spacy_lpcfg.evidence.pretrained.file import onnx_in
     from spacy_lpcfg.evidence.pretrained.hub import WEIGHTS
@@ -121,7 +121,7 @@ def _is_onnx(folder: Path, text: list[Path] | None, tune: list[Path] | None) -> 
 
 
 def _read_hub(folder: Path, *, is_tuned: bool) -> "HubEncoder":
-    """Read an encoder in the hub's format, and print its size.
+    """Read an encoder in the format of the Hugging Face hub, and print its size.
 
     is_tuned (bool): Whether the encoder will be tuned, which needs torch.
     RAISES (ImportError): If a library to export or tune the encoder is not installed; checked before reading.
@@ -172,11 +172,13 @@ def _words(paths: Sequence[Path], lang: str, skip_bad: bool, dialect: str | None
 
 
 def _cut(hub: "HubEncoder", words: Sequence[str], n_pieces: int, paths: Sequence[Path]) -> "HubEncoder":
-    """Cut an encoder's vocabulary to the pieces of words and likely further ones; print the effect on the words.
+    """Cut an encoder's vocabulary to word pieces of given words and some likely ones; print what this changes.
 
+    hub (HubEncoder): The encoder.
     words (sequence of str): The words of the texts.
     n_pieces (int): The number of pieces to keep.
     paths (sequence of Path): The files of the texts, which the encoder's card names.
+    RETURNS (HubEncoder): The encoder with the smaller vocabulary.
     """
     from spacy_lpcfg.evidence.pretrained.cutting import cut_vocabulary
 
@@ -205,10 +207,15 @@ def _tune(
     *,
     force: bool,
 ) -> "Tuned":
-    """Tune an encoder with a classifier on trees; save both after each epoch, and print F1 if there are gold trees.
+    """Tune an encoder together with a classifier on trees, and save both after each epoch.
 
+    hub (HubEncoder): The encoder.
     train (sequence of Tree): The trees to tune on.
-    golds (sequence of Tree): The held-out trees for F1; may be empty.
+    golds (sequence of Tree): The held-out trees on which F1 is printed after each epoch; may be empty.
+    n_epochs (int): The number of passes over the trees.
+    seed (int): The random seed.
+    output (Path): The file to save to.
+    force (bool): Whether an existing file may be replaced.
     RETURNS (Tuned): The result of the last epoch.
     """
     from spacy_lpcfg.evidence.pretrained.examples import classifier_f1

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg evaluate`: EVALB scores of parsed trees against a treebank."""
+"""`spacy-lpcfg evaluate`: compute EVALB scores of parsed trees, or of a model, against a treebank."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -163,7 +163,7 @@ def _normalized(tree: "Tree", functions: bool, tags: options.TagDetail) -> "Tree
 
 
 def _parsed(model: str, golds: Sequence["Tree"], normalize: "Normalize", unlabelled: bool) -> list["Tree | None"]:
-    """Parse the words of gold trees by a model, and return normalized trees; a bracketer also gets the gold tags.
+    """Parse the words of gold trees with a model, and return normalized trees; a bracketer also gets the gold tags.
 
     RAISES (BadParameter): If the model is a bracketer, whose brackets have no labels, and `unlabelled` is False.
     """
@@ -219,7 +219,7 @@ def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:
 def _told_of_unscored(reasons: Sequence[str]) -> str:
     """Return a message about the sentences that could not be scored; "" if all were scored.
 
-    reasons (sequence of str): For each sentence why it could not be scored; "" if it was scored.
+    reasons (sequence of str): For each sentence the reason why it could not be scored; "" if it was scored.
     """
     numbers = [number for number, reason in enumerate(reasons, start=1) if reason]
     if not numbers:

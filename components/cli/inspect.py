@@ -1,4 +1,4 @@
-"""`spacy-lpcfg inspect`: what a parser has learned."""
+"""`spacy-lpcfg inspect`: show what a parser has learned."""
 
 import json
 from collections.abc import Iterator
@@ -39,11 +39,11 @@ def inspect(
 ) -> None:
     """Show what a parser has learned.
 
-    For a grammar: its sizes, the states of its symbols, and the likeliest rules and words of each latent state. For
+    For a grammar: its sizes, the states of its symbols, and the most probable rules and words of each latent state. For
     other models: their sizes. If the pipeline's meta.json has the steps of learning, they are shown too, and so are the
-    singular values of the spectral method, whose gaps say how many states a symbol has use for.
+    singular values of the spectral method, whose gaps show how many states a symbol needs.
 
-    Symbols are labels, chains of labels such as S|VP and NP|PRP, and those of binarisation, which begin with @.
+    Symbols are labels, chains of labels such as S|VP and NP|PRP, and symbols from binarisation, which begin with @.
 
     \b
     Example:
@@ -123,10 +123,12 @@ def _sizes_of_networks(isbn: "ISBN") -> Details:
 
 
 def _symbols(grammar: "ParsingModel", wanted: list[str] | None, top: int) -> Details:
-    """Return the most probable rules of each state of phrase symbols, and words of each state of tags.
+    """For symbols of a grammar, return the most probable rules, or words of tags, in each latent state.
 
     wanted (list of str, or None): The symbols; "all" for all, None for the most frequent ones.
-    top (int): The number of rules or words per state.
+    top (int): The number of rules or words for each state.
+    RETURNS (dict): By symbol, its "kind" ("words" or "rules") and its "states": for each state the rules or words with
+        their weights. {} for a model that is no grammar.
     RAISES (ValueError): If the grammar lacks a symbol, or symbols are wanted from a model that is no grammar.
     """
     from spacy_lpcfg.grammar import Grammar
@@ -167,7 +169,8 @@ def _names(grammar: "Grammar", wanted: list[str] | None) -> list[str]:
 def _nearest(name: str, order: list[str]) -> list[str]:
     """Return the three symbols with the most similar names.
 
-    Binarization symbols (with | or @) are included only if `name` has such a character, or there are no others.
+    Chains and binarization symbols (with | or @) are included only if `name` has such a character, or if there are no
+    other symbols.
     """
     plain = [symbol for symbol in order if not set(symbol) & set("|@")]
     return get_close_matches(name, order if set(name) & set("|@") else plain or order, 3, cutoff=0)
@@ -214,7 +217,7 @@ def _state_lines(name: str, of_symbol: Details) -> Iterator[str]:
 
 
 def _singular_lines(values: dict[str, list[float]]) -> Iterator[str]:
-    """Yield a table of the singular values of symbols with several states, with the position of the largest ratio."""
+    """Yield a table of the singular values of each symbol with several, with position and ratio of the largest gap."""
     yield f"{'symbol':<24}{'gap after':>10}{'ratio':>8}  singular values"
     for name, row in values.items():
         ratios = [high / low for high, low in pairwise(row)]

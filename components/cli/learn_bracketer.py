@@ -1,4 +1,4 @@
-"""`spacy-lpcfg learn bracketer`: brackets from tagged text, without a treebank."""
+"""`spacy-lpcfg learn bracketer`: learn unlabelled constituents from tagged text, without a treebank."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -87,7 +87,7 @@ def _add_bracketer(nlp: "Language", settings: list[str] | None, attr: Attribute,
 
 
 class _Text:
-    """Re-iterable training text: each call reads the tagged sentences of the files anew, and counts them."""
+    """Training text that can be read several times: each call reads the tagged sentences anew, and counts them."""
 
     def __init__(self, paths: list[Path], attr: Attribute, dialect: str | None, skip_bad: bool) -> None:
         self.paths = paths

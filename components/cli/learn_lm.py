@@ -1,4 +1,4 @@
-"""`spacy-lpcfg learn lm`: the language model of Saul and Pereira."""
+"""`spacy-lpcfg learn lm`: learn the latent-state language model of Saul and Pereira."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,9 +32,9 @@ def learn_lm(
     the best number of iterations. "fit" in the pipeline's meta.json has the log-likelihood (nats), the perplexity of
     the --dev text and the CPU seconds so far after every iteration.
 
-    --set changes settings of `LanguageModelLearner`: method=em, pivot or pivot-em, n_states (at most 128), n_iterations
-    (the most iterations of EM), rare=0 (words seen at most so often are unknown), kneser_ney=true to mix with n-grams,
-    which are weighed on the --dev text, and variant=paper.
+    --set changes settings of `LanguageModelLearner`: method=em, pivot or pivot-em, n_states (128, or 256 with
+    method=em), n_iterations (the most iterations of EM), rare (words seen at most `rare` times count as unknown),
+    kneser_ney=true to mix with n-grams, whose weights are fitted on the --dev text, and variant=paper.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg learn parser`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
+"""`spacy-lpcfg learn parser`: learn a parser from treebanks, and save it as a pipeline for `spacy.load`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -58,7 +58,7 @@ def learn_parser(
     --set changes settings of the method's class, such as Pivot or ISBNLearner: n_states is the maximum number of latent
     states of a symbol, or the number of latent units of a network at a position; n_iterations the number of iterations
     of EM (the maximum with --dev), n_epochs that of passes over the trees; n_networks=2 learns two networks;
-    functions=true keeps functions of labels, as in NP-SBJ, and heads=NAME or FILE takes other head rules than the
+    functions=true keeps function labels, as in NP-SBJ, and heads=NAME or FILE takes other head rules than the
     language's. pivot, spectral, em and isbn have variant=paper, as published and without evidence; spectral also has
     variant=2012.
 
@@ -140,7 +140,7 @@ def _learn(learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree
 
 
 def _n_iterations(learner: "Learner") -> int | None:
-    """Return the maximum number of EM iterations of a learner, or of the one that it wraps; None if it is not EM."""
+    """Return the maximum number of EM iterations of a learner, or of the learner inside it; None for other learners."""
     from spacy_lpcfg.evidence.learner import EvidenceLearner
     from spacy_lpcfg.learning.em import EMLearner
 
@@ -149,10 +149,10 @@ def _n_iterations(learner: "Learner") -> int | None:
 
 
 def _tuned_settings(reports: Sequence[object], *, with_iterations: bool) -> dict[str, Any]:
-    """Return the settings that were tuned on held-out trees, "smoothing" and "n_iterations", as far as there are any.
+    """Return the values of the settings "smoothing" and "n_iterations" that were tuned on held-out trees; {} for none.
 
-    reports (sequence): All reports of training; `SmoothingTrial` and `Step` are used.
-    with_iterations (bool): Whether the learner has a number of iterations.
+    reports (sequence of object): All reports of training; `SmoothingTrial` and `Step` are used.
+    with_iterations (bool): Whether the learner has a setting "n_iterations".
     """
     from spacy_lpcfg.learning.base import Step
     from spacy_lpcfg.learning.tuning import SmoothingTrial

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg learn unsupervised`: brackets from raw text, without tags or trees."""
+"""`spacy-lpcfg learn unsupervised`: learn a parser from raw text, without tags or trees."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +26,8 @@ def learn_unsupervised(
 ) -> None:
     """Learn an lpcfg_parser from raw text, without trees.
 
-    Its only labels are S and X, with probabilities. A line of TEXT is a sentence, with blanks between its tokens.
+    Its trees have only the labels S and X, with probabilities. A line of TEXT is a sentence, with blanks between its
+    tokens.
 
     --set changes settings of `Unsupervised`, such as n_classes=[32] (the number of word classes of each grammar) and
     n_rounds=1, which are faster and less accurate.

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg parse`: trees of text, of words, of tagged words, of the words of other trees, or of Docs."""
+"""`spacy-lpcfg parse`: parse text, words, tagged words, the words of trees, or Docs."""
 
 import sys
 from collections import Counter
@@ -132,7 +132,7 @@ def parse(
     --set words=FILE an lpcfg_parser takes the tags that words may have from a file with a word and its tags on each
     line, such as Book VB NN.
 
-    Trees of text and Docs spell brackets and double quotes as the Penn Treebank does, such as -LRB- for (.
+    Trees of text and Docs spell parentheses and double quotes as the Penn Treebank does, such as -LRB- for (.
 
     \b
     Example:
@@ -169,8 +169,10 @@ def parse(
 
 
 def _set(nlp: "Language", pipe: Any, settings: list[str] | None) -> None:
-    """Change settings of a pipeline component by --set, and load its model to validate them.
+    """Change settings of a pipeline component as --set says, and load its model to validate them.
 
+    nlp (Language): The pipeline.
+    pipe (Pipe): The component.
     settings (list of str, or None): Values of --set, as for `parsed_settings`.
     RAISES (BadParameter): If the component lacks a setting, or a value is invalid for its model.
     """
@@ -194,8 +196,8 @@ class _Work:
 
     run (Run): The run over the first file, with the kind and dialect of all files.
     questions (dict of str to dict): As for `Run.parsed`.
-    target (Target): The output. In a folder, files may be replaced: which files to parse was decided before, and a
-        worker that died may have written its output.
+    target (Target): The output. In a folder, existing files are replaced: the files to parse were chosen before, and
+        a worker that died may have written its output.
     """
 
     run: Run
@@ -225,7 +227,7 @@ class _Work:
         return None if isinstance(self.run.component, ParsingPipe) else ""
 
     def __call__(self, shard: Shard) -> Made:
-        """Parse one of many files, and return the result or the error; no exception is raised.
+        """Parse one of many files, and return the result, or the error message instead of raising an exception.
 
         With spaCy 3.8 or later, words that the file adds to the vocabulary are removed afterwards.
         """

@@ -1,6 +1,6 @@
-"""Import this module to add the commands to `python -m spacy`: spaCy's entry point `spacy_cli` names it.
+"""Adds the commands to `python -m spacy` when it is imported: spaCy's entry point `spacy_cli` names it.
 
-spaCy imports it at every command of its own, so it has to be quick, and offers no other way than by import.
+spaCy imports it for every command of its own, so it has to be quick. There is no way but an import.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg render`: pictures of trees, of what a model thinks of a sentence, and of how it learned."""
+"""`spacy-lpcfg render`: draw trees, probabilities of a model, or the course of its learning."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -66,14 +66,14 @@ def render(
     """Draw trees, or the probabilities of a model.
 
     \b
-    --picture tree         each bracketed tree, or that of each sentence
+    --picture tree         each bracketed tree, or the tree of each sentence
     --picture chart        how likely each span of a sentence is a constituent
     --picture spans        the likely spans as layers below the words
     --picture surprisal    bits of each word after those before it
     --picture calibration  whether the model's probabilities are right, by the
                            bracketed trees in FILE
-    --picture learning     what each iteration of a learner brought; of a
-                           pipeline alone
+    --picture learning     log-likelihood and F1 of each iteration of
+                           learning; takes no FILE
 
     FILE has a document on each line, unless --input says otherwise, and trees for calibration. Trees can be drawn as
     text, ascii, svg, html and LaTeX (.tex); all else as svg and html. An svg holds one picture.
@@ -98,7 +98,10 @@ def render(
 
 
 def _numbered(drawables: Iterator[Drawable], number: int) -> Iterator[Drawable]:
-    """Yield only the picture with this number, from 1; raise ValueError if there are fewer pictures, but some."""
+    """Yield only the picture with the number `number`, from 1.
+
+    RAISES (ValueError): If there are pictures, but fewer than `number`.
+    """
     n = 0
     for n, drawable in enumerate(drawables, start=1):
         if n == number:
@@ -115,7 +118,7 @@ def _numbered(drawables: Iterator[Drawable], number: int) -> Iterator[Drawable]:
 
 
 def _by_trees(source: str, file: str | None, picture: Picture, dialect: str | None) -> Iterator[Drawable]:
-    """Yield a picture of each tree of a file, without the unlabelled outer brackets of the Penn Treebank.
+    """Yield a picture of each tree of a file, without the unlabelled outer parentheses of the Penn Treebank.
 
     RAISES (BadParameter): If a second file is named, or a picture other than "tree" is wanted.
     """
@@ -197,7 +200,7 @@ def _draw_parsed(sentence: "PicturedSentence", answer: None, form: str) -> str:
 
 
 def _draw_answer(name: str, sentence: "PicturedSentence", answer: Any, form: str) -> str:
-    """Draw the parser's answer for a sentence by the function `name` of `spacy_lpcfg.pictures`."""
+    """Draw the parser's answer for a sentence with the function `name` of `spacy_lpcfg.pictures`."""
     from spacy_lpcfg import pictures
 
     return _in_format(getattr(pictures, name)(sentence.words, answer), form)

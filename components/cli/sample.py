@@ -1,4 +1,4 @@
-"""`spacy-lpcfg sample`: trees drawn from a grammar, or from what a parser believes of sentences."""
+"""`spacy-lpcfg sample`: draw random sentences from a grammar, or random trees of given sentences."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -47,9 +47,9 @@ def sample(
 ) -> None:
     """Draw trees or sentences at random.
 
-    With FILE, draws trees of its sentences by their probability given the words; an empty line follows those of each
-    sentence. Without FILE, draws sentences with their trees from the grammar, which must not be a spectral one; unknown
-    words are signatures such as <form_Cap_s>.
+    With FILE, draws trees of its sentences by their probability given the words; an empty line follows the trees of
+    each sentence. Without FILE, draws sentences with their trees from the grammar, which must not be a spectral one;
+    unknown words are signatures such as <form_Cap_s>.
 
     \b
     Example:
@@ -66,9 +66,10 @@ def sample(
 
 
 def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Iterator[Tree | None]":
-    """Draw trees with their words from the parser's grammar.
+    """Draw random trees with their words from the parser's grammar.
 
     n (int): The number of trees.
+    seed (int): The random seed.
     max_words (int): The maximum number of words of a tree.
     RAISES (ValueError): If the parser's model is no grammar.
     """
@@ -84,7 +85,7 @@ def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Itera
 
 
 def _of_sentences(run: Run, n: int, seed: int) -> "Iterator[Tree | None]":
-    """Yield `n` trees sampled from the posterior of each sentence, and None after those of each sentence."""
+    """Yield `n` trees sampled from the posterior of each sentence, and None after the trees of a sentence."""
     for parsed in run.parsed(questions={"samples": {"n": n, "seed": seed}}, with_trees=False):
         for _, words, trees in answers_of(parsed, "samples"):
             yield from (tree_of(printable(words), answer) for answer in trees)

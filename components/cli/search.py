@@ -1,4 +1,4 @@
-"""`spacy-lpcfg search`: patterns of trees in treebanks, in Docs, and in text that is parsed."""
+"""`spacy-lpcfg search`: find tree patterns in treebanks, in Docs, and in text that is parsed."""
 
 import os
 from collections import Counter
@@ -36,13 +36,14 @@ _JSON = ("jsonl", "json")
 
 
 class Searched(NamedTuple):
-    """A batch of indexed trees from one file.
+    """A batch of indexed trees from one file, ready to be searched.
 
     name (str): The name of the file.
     n_before (int): The number of trees in the file before this batch.
-    indexes (dict of bool to TreeIndex): The index of the trees as they are (False), and that of the trees below a node
-        ROOT (True); only indexes that patterns need.
-    sentence (callable): Returns the citation of a tree's sentence, given the position of the tree in the index.
+    indexes (dict of bool to TreeIndex): Indexes of the trees, as far as patterns need them.
+        False: The trees as they are.
+        True: The trees below a node ROOT.
+    sentence (callable): Returns the location of a tree's sentence, given the position of the tree in the index.
     """
 
     name: str
@@ -61,11 +62,11 @@ class Searched(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A match of a pattern.
+    """A match of a pattern, with the batch of trees in which it was found.
 
     name (str): The name of the pattern.
     match (TreeMatch): The matched node, and the named nodes.
-    searched (Searched): The batch of trees that contains the match.
+    searched (Searched): The batch of trees.
     """
 
     name: str
@@ -131,8 +132,8 @@ def search(
     A pattern with ROOT finds it over each tree, even where a file has none: 'S > ROOT' is the clause at the top.
 
     There is a match for each node and each choice of the nodes that the pattern names. Tables and JSON say where a
-    match stands, as `parse` does, and have the words of each name. Several patterns are searched at once; those of one
-    name count together.
+    match stands, as `parse` does, and have the words of each named node. Several patterns are searched at once;
+    patterns of one name count together.
 
     \b
     Example:
@@ -210,9 +211,9 @@ def _docs(reader: TreeSources, source: Source, rules: "HeadRules", has_root: set
 
 
 def _count_rows(searched: Iterable[Searched], patterns: Iterable[NamedPattern]) -> Iterator[tuple[Any, ...]]:
-    """Yield a table of counts per file and pattern name, the header first, with totals if there are several files.
+    """Yield a table of counts for each file and pattern name, the header first; totals follow for several files.
 
-    The counts are those of matches, of trees with a match, and of all trees.
+    The columns are the numbers of matches, of trees with a match, and of all trees.
     """
     names = [*dict.fromkeys(named.name for named in patterns)]
     counts: dict[str, dict[str, Counter[str]]] = {}
@@ -233,8 +234,9 @@ def _count_rows(searched: Iterable[Searched], patterns: Iterable[NamedPattern]) 
 
 
 def _rows(searched: Iterable[Searched], patterns: list[NamedPattern], form: str, is_one: bool) -> Iterator[Any]:
-    """Yield the matches as table rows, the header first, as dicts for JSON, or as lines; at the end log missing ones.
+    """Yield the matches as table rows (the header first), as dicts for JSON, or as lines; then log missing ones.
 
+    patterns (list of NamedPattern): The patterns.
     form (str): The output format.
     is_one (bool): Whether there is only one input file, so that lines do not name it.
     """
@@ -256,7 +258,7 @@ def _rows(searched: Iterable[Searched], patterns: list[NamedPattern], form: str,
 
 
 class _Unseen:
-    """Record of the patterns without a match so far, and of labels in patterns that no tree has."""
+    """Record of the patterns without a match so far, and of labels in patterns that no tree has had so far."""
 
     def __init__(self, patterns: list[NamedPattern]) -> None:
         self.patterns = patterns
@@ -270,7 +272,7 @@ class _Unseen:
             self.labels = {label for label in self.labels if not index.has(label)}
 
     def tell(self) -> None:
-        """Log which patterns have no match, and why."""
+        """Log which patterns have no match, and which of their labels no tree has."""
         for name, pattern in self.patterns:
             if name in self.matching:
                 continue

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg serve`: a page on this machine to try models."""
+"""`spacy-lpcfg serve`: serve a page on this machine to try models."""
 
 from contextlib import suppress
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg simplify`: sentences split into clauses that stand alone."""
+"""`spacy-lpcfg simplify`: split sentences into clauses that stand alone."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
@@ -59,7 +59,7 @@ def simplify(
     A table has the place of the sentence, the relation of the clause ("main", "relative", "participle", "apposition",
     "parataxis", or its conjunction), the least probability of the brackets that split it off, the clause, and the
     sentence. An object of JSON also has the words of the clause: their position in the sentence and their characters,
-    null for words that were added; `is_copy` is true for those that an earlier clause has.
+    null for words that were added; `is_copy` is true for words that an earlier clause has already.
 
     \b
     Example:

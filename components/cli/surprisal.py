@@ -1,4 +1,4 @@
-"""`spacy-lpcfg surprisal`: how unexpected each word is after those before it."""
+"""`spacy-lpcfg surprisal`: compute how unexpected each word is after the words before it."""
 
 import sys
 from collections import Counter
@@ -57,9 +57,9 @@ def surprisal(
     Tables count sentences and positions from 1. JSON objects have "words", their "bits" and the "end". A word that is
     impossible, or unknown to a language model, has null in JSON, and inf or nan in a table.
 
-    --by word adds up the bits of the tokens of a word, punctuation included, for regressions of reading times: also
-    with the bits of the word before (NA for the first), the number of letters and digits, and with --frequencies the
-    Zipf value; without the ends of sentences.
+    --by word adds up the bits of the tokens of a word, punctuation included, for regressions of reading times. It adds
+    the bits of the word before (NA for the first), the number of letters and digits, and with --frequencies the Zipf
+    value, and leaves out the ends of sentences.
 
     stderr has the perplexity, over tokens and ends of sentences that have bits.
 
@@ -100,10 +100,10 @@ def _log_perplexity(total: Counter[str]) -> None:
 
 
 def _surprises(documents: "Iterable[Parsed]", by: Unit, total: Counter[str]) -> Iterator[Answer]:
-    """Yield the surprisals of each sentence that has words, by token or word, and add those of tokens to `total`.
+    """Yield the surprisals of each sentence that has words, by token or word, and count those of tokens in `total`.
 
-    documents (iterable of Parsed): Docs with the parser's answers to "surprisals".
-    by ("token" or "word"): The unit of the answers.
+    documents (iterable of Parsed): Docs with the stored results of the method `surprisals`.
+    by ("token" or "word"): The unit of the surprisals.
     total (Counter): The counter, as for `_log_perplexity`.
     """
     for parsed in documents:
@@ -115,7 +115,10 @@ def _surprises(documents: "Iterable[Parsed]", by: Unit, total: Counter[str]) -> 
 
 
 def _rows(sentences: Iterable[Answer]) -> Iterator[tuple[Any, ...]]:
-    """Yield the header of a table, then a row for each word and end of sentence; an end has the empty span after it."""
+    """Yield a table with a row for each word and each end of a sentence, the header first.
+
+    An end has the position after the last word as start and end character.
+    """
     yield _COLUMNS
     for number, (citation, words, bits) in enumerate(sentences, start=1):
         location, (_, end) = cells(*citation.place(number).values()), citation.characters()

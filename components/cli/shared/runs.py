@@ -140,7 +140,7 @@ class Run(NamedTuple):
             component.tags = tags
 
     def _unparsed(self) -> Iterator[tuple[Any, Origin]]:
-        """Yield texts or Docs to parse with their locations; gold tags are removed unless the component may use them."""
+        """Yield texts or Docs to parse, with their locations; gold tags are removed unless the component uses them."""
         kind = self.source.kind
         may_be_used = self.source.tags == "given" or _is_bracketer(self.component)
         items: Iterator[tuple[Any, Origin]] = READERS[kind](self.source, self.nlp.vocab)
