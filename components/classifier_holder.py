@@ -90,7 +90,9 @@ class ClassifierHolder(ModelHolder[ParsingModel]):
         return self
 
     def _check_shapes(self) -> None:
-        """Raise ModelError if the shapes of the weights do not fit the classes, the tok2vec and `hidden`."""
+        """Raise ModelError if the shapes of the weights do not fit the numbers of labels and tags, the tok2vec and
+        `hidden`.
+        """
         classifier = self.classifier
         if classifier is None:
             return
@@ -108,7 +110,7 @@ class ClassifierHolder(ModelHolder[ParsingModel]):
 def _sentence(
     classifier: SpanClassifier, rows: np.ndarray, positions: Sequence[int], words: Sequence[str]
 ) -> SentenceVectors:
-    """Return the vectors of a sentence's words: the rows of a Doc at their positions."""
+    """Return the word vectors of a sentence as evidence: the rows of its Doc's vectors at the words' positions."""
     return SentenceVectors(classifier, rows[list(positions)], words)
 
 

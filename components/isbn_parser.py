@@ -1,6 +1,6 @@
 """The trainable component `isbn_parser`: left-to-right constituency parsing by incremental sigmoid belief networks.
 
-The model is learned in `initialize`, by the same learner as in the shell and in Python; `update` does nothing, so one
+The model is learned in `initialize`, with the same learner as in the shell and in Python; `update` does nothing, so one
 epoch of `spacy train` is enough.
 """
 

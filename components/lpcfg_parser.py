@@ -236,7 +236,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     # The model
 
     def _start_with(self, pretrained: str | None) -> None:
-        """Set a lazily loaded pretrained model: by name, or else of the pipeline's language, if there is one."""
+        """Set a lazily loaded pretrained model: the named one, or else that of the pipeline's language, if there is
+        one.
+        """
         if pretrained is not None:
             check_one_of("pretrained to be the name of a model of the package", pretrained, pretrained_names())
             self._check_language(pretrained)
@@ -287,9 +289,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The categories of the model; empty while a pretrained one has not been loaded.
+        """The labels of constituents that trees may have; () before training, and before a pretrained model is loaded.
 
-        spaCy asks for them before it loads the model that a pipeline was saved with.
+        spaCy asks for labels before it loads the model that a pipeline was saved with.
         """
         return () if self._read_model is None else self._read_model.labels
 
@@ -331,7 +333,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def _model_learner(self) -> Any:
-        """The learner used in `initialize`: of the grammar alone if a span classifier is trained as its evidence."""
+        """The learner used in `initialize`: only of the grammar if a span classifier is trained besides."""
         training = self._classifier_training
         return self.learner if training is None else training.grammar_learner
 

@@ -1,4 +1,4 @@
-"""The holder of a component's model: read when it is first needed, shared by threads, saved with a checksum."""
+"""The holder of a component's model: loaded when it is first needed, shared by threads, saved with a checksum."""
 
 import os
 from collections.abc import Callable, Hashable
@@ -61,7 +61,7 @@ class ModelHolder(Model, Generic[Kept]):
         self.held = (None, {MODEL: value})
 
     def read_by(self, read: Callable[[], Kept | None]) -> None:
-        """Set the learned model lazily: `read` is called when the model is first needed."""
+        """Set the learned model lazily: `read`, which loads it, is called when the model is first needed."""
         self.held = (read, {})
 
     @property
@@ -106,7 +106,7 @@ class ModelHolder(Model, Generic[Kept]):
 
     @property
     def content(self) -> Kept | None:
-        """The model that `to_bytes` saves and `from_bytes` replaces; a subclass with layers adds their weights."""
+        """The object that `to_bytes` saves and `from_bytes` replaces: the learned model."""
         return self.learned
 
     @content.setter

@@ -133,9 +133,11 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
             self._warned.add(text)
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "ModelPipe":
-        """Load the component.
+        """Load the component from bytes that `to_bytes` wrote.
 
-        RAISES (ValueError): The component's `error` for damaged or foreign data; it stays as it was.
+        exclude (iterable of str): Parts not to load, such as "model".
+        RAISES (ValueError): The component's `error`, if the bytes are damaged or of another kind; the component then
+            stays as it was.
         """
         with self._as_before(exclude):
             try:
@@ -146,9 +148,11 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
                 raise self.error(f"These bytes are no saved {self.name!r}: {error}") from error
 
     def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "ModelPipe":
-        """Load the component.
+        """Load the component from a folder that `to_disk` wrote.
 
-        RAISES (ValueError): The component's `error` for a damaged or foreign folder; it stays as it was.
+        exclude (iterable of str): Parts not to load, such as "model".
+        RAISES (ValueError): The component's `error`, if the folder is missing, damaged or of another kind; the
+            component then stays as it was.
         """
         with self._as_before(exclude):
             try:
@@ -180,7 +184,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 
 
 def check_not_streamed(nlp: Language | None, what: str) -> None:
-    """Refuse to learn from the sample that spaCy passes to `initialize` if the corpus is streamed.
+    """Raise ValueError if the corpus is streamed, since spaCy then passes only a sample of it to `initialize`.
 
     nlp (Language or None): The pipeline, for its training settings; None to check nothing.
     what (str): The kind of model, for the message.

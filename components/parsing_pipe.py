@@ -245,8 +245,8 @@ class ParsingPipe(ModelPipe[ParserModel]):
         """Parse Docs without changing them.
 
         docs (iterable of Doc): Docs with or without sentence boundaries.
-        RETURNS (list of DocParse): A prediction for each Doc.
-        RAISES (ValueError): If nothing was learned yet; no text of a Doc raises an error.
+        RETURNS (list of DocParse): The parses of each Doc.
+        RAISES (ValueError): If nothing was learned yet. No text of a Doc raises an error.
         """
         parser, docs = self.ready_parser(), list(docs)
         of_docs: list[tuple[DocSentences, list[Query | None]]] = []
@@ -289,7 +289,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def tag_weight(self) -> float:
-        """The likelihood factor of every tag but the given one, as in `Query`: 0 takes given tags as certain."""
+        """Factor by which all tags but the given one become less likely, as in `Query`: 0 takes given tags as certain."""
         return 0.0
 
     def evidence_of(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
@@ -440,7 +440,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return self._ask(doc, lambda parser, query: parser.distribution(query))
 
     def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Answer]) -> list[Answer | None]:
-        """Return the parser's answer for each sentence of a Doc."""
+        """Return `question(parser, query)` for each sentence of a Doc; None for a sentence without words."""
         parser, queries = self._parser_and_queries(doc)
         return [question(parser, query) if query else None for query in queries]
 

@@ -70,9 +70,9 @@ def make_sentencizer(nlp: Language, name: str) -> PunctuationSentencizer:
 
 
 def set_sentence_starts(doc: Doc, starts: Sequence[bool]) -> None:
-    """Set the sentence boundaries of a Doc in linear time: `token.is_sent_start = ...` looks through the whole Doc.
+    """Set the sentence boundaries of a Doc in linear time, faster than by `token.is_sent_start`.
 
-    starts (sequence of bool): Whether each token begins a sentence, (n_tokens,).
+    starts (sequence of bool, (n_tokens,)): Whether each token begins a sentence.
     """
     values: Any = np.where(starts, 1, -1).astype(np.uint64)
     doc.from_array(["SENT_START"], values)
@@ -81,13 +81,13 @@ def set_sentence_starts(doc: Doc, starts: Sequence[bool]) -> None:
 def sentence_starts(doc: Doc) -> list[bool]:
     """Decide for each token whether it begins a sentence.
 
-    A sentence ends at a blank line, and at punctuation with the quotation marks, brackets and references that close
+    A sentence ends at a blank line, and at punctuation with the quotation marks, parentheses and references that close
     after it. It does not end at abbreviations, initials and the numbers of a list, nor between a quotation and words
     such as "he said". Items of lists, and the greetings and closings of letters, are sentences if they stand on their
     own lines. White space belongs to the sentence before it.
 
-    doc (Doc): Only its tokens and white space are read.
-    RETURNS (list of bool): Whether each token begins a sentence, (n_tokens,).
+    doc (Doc): The Doc, which is not changed; only its tokens and white space are read.
+    RETURNS (list of bool, (n_tokens,)): Whether each token begins a sentence.
     """
     words = _Words.of(doc)
     starts = [i == 0 for i in range(len(doc))]
@@ -106,12 +106,12 @@ def sentence_starts(doc: Doc) -> list[bool]:
 
 @dataclass
 class _Words:
-    """The tokens of a Doc other than white space.
+    """The words of a Doc, which are its tokens other than white space.
 
-    texts (list of str): Their texts.
-    positions (list of int): Their positions in the Doc.
-    spaced (list of bool): Whether white space follows.
-    line_breaks (list of int): The number of line breaks that follow.
+    texts (list of str): The text of each word.
+    positions (list of int): The token position in the Doc of each word.
+    spaced (list of bool): Whether white space follows each word.
+    line_breaks (list of int): The number of line breaks that follow each word.
     """
 
     texts: list[str]
@@ -168,13 +168,13 @@ class _Words:
         return is_closer or _is_stop_mark(self.texts[k - 1])
 
     def text(self, k: int) -> str:
-        """Return the text of a word; "" after the last."""
+        """Return the text of word `k`; "" if there is no such word."""
         return self.texts[k] if k < len(self.texts) else ""
 
     def end_of_stop(self, k: int) -> int:
-        """Return the position of the last mark after a stop: stops, closing marks, and references such as [1].
+        """Return the position of the last mark that follows a stop: a stop, a closing mark, or a reference such as [1].
 
-        Return `k` if no such marks follow, or if word `k` is no stop.
+        k (int): The position of a word. It is returned if the word is no stop, or no such marks follow.
         """
         if not self._is_stop(k):
             return k
@@ -188,11 +188,11 @@ class _Words:
         return k
 
     def ends_paragraph(self, k: int) -> bool:
-        """Return whether a blank line follows."""
+        """Return whether a blank line follows word `k`."""
         return self.line_breaks[k] > 1
 
     def ends_line(self, line: int, k: int) -> bool:
-        """Return whether a line break follows and ends a sentence: beside a greeting or closing, or before a list item.
+        """Return whether a line break after word `k` ends a sentence: beside a greeting or closing, or before a list.
 
         line (int): The position of the first word of the line.
         """
@@ -220,7 +220,8 @@ class _Words:
         """Return whether the sentence ends after a stop and the marks that follow it.
 
         first (int): The position of the first word of the sentence.
-        stop, last (int): The position of a word, and its `end_of_stop`.
+        stop (int): The position of a word, which may be a stop.
+        last (int): The position of the last mark after it, `end_of_stop(stop)`.
         """
         mark, following = self.texts[stop], self._following_word(last)
         if mark in _DASHES:  # in transcripts: a speaker breaks off

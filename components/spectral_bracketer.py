@@ -211,7 +211,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         logger.info("%s: learned a bracketer", self.name)
 
     def _learner(self) -> BracketLearner:
-        """Return the learner, with the vectors of the vocabulary if it uses them."""
+        """Return the learner; if its word vectors are to be those of the vocabulary, with these vectors."""
         from spacy_lpcfg.bracketing.learner import SpectralBracketer  # with scipy.sparse, which bracketing does without
         from spacy_lpcfg.components.training.vocab_vectors import VocabVectors
 

@@ -90,7 +90,7 @@ def version(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version, and stop.")
     ] = False,
 ) -> None:
-    """Define the options that may stand before any command."""
+    """Define the options that may stand before any command, such as --version."""
 
 
 def main() -> None:

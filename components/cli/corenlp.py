@@ -17,7 +17,7 @@ def corenlp(
     host: Annotated[str, typer.Option(help="The address to listen at, 0.0.0.0 for all.")] = "127.0.0.1",
     workers: Annotated[int, typer.Option(min=1, max=1024, help="Number of processes that answer.")] = 1,
 ) -> None:
-    """Serve clients of CoreNLP's server.
+    """Serve clients of CoreNLP's server, in its place.
 
     They get tokens, sentences, tags and trees, and matches of Tregex patterns.
 

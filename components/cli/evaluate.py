@@ -49,7 +49,7 @@ def evaluate(
 ) -> None:
     """Score parsed trees, or a model, by EVALB.
 
-    Prints scores in all, by label and by length of sentences, and which labels are confused.
+    Prints scores overall, by label and by length of sentences, and which labels are confused.
 
     GOLD and TEST are treebanks of any dialect with the same sentences in the same order. An empty line of TEST stands
     for a sentence without a tree. Empty elements, function labels and roots are removed first, and trees without words
@@ -103,7 +103,7 @@ def evaluate(
 
 
 def _print_unlabelled(golds: Sequence["Tree"], parses: Sequence["SentenceTrees"], as_json: bool) -> None:
-    """Print unlabelled F1 as text or JSON, and log the number of sentences that could not be scored.
+    """Print unlabelled F1 (in percent) as text or JSON, and log the number of sentences that could not be scored.
 
     RAISES (ValueError): If the numbers of gold trees and parses differ, or no sentence can be scored.
     """

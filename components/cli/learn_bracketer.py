@@ -53,7 +53,7 @@ def learn_bracketer(
 
     --set changes settings of `SpectralBracketer`, such as m=7, or variant=paper for the published method.
 
-    Tags are those of Universal Dependencies, of the Penn Treebank or of the Brown corpus; others need a --tag-map.
+    Tags of Universal Dependencies, the Penn Treebank or the Brown corpus are known; other tags need a --tag-map.
 
     \b
     Example:

@@ -26,7 +26,7 @@ def serve(
 ) -> None:
     """Serve a page to try a model in the browser.
 
-    It shows the tree of a sentence, alternatives, posteriors and surprisal. Only this machine can open the page,
+    The page shows the tree of a sentence, alternatives, posteriors and surprisal. Only this machine can open the page,
     which loads nothing from elsewhere and answers no other site. Ctrl-C ends it.
 
     \b

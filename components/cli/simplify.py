@@ -25,7 +25,7 @@ class CitedClause(NamedTuple):
     """A simple clause with the location of its sentence.
 
     citation (CitedSentence): The source location of the sentence.
-    number (int): The number of the sentence in the file, from 1.
+    number (int): The number of the sentence in the file, among those with words, from 1.
     words (list of int): The token indices in the Doc of the sentence's words.
     clause (SimpleClause): The clause.
     """

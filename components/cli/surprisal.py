@@ -90,8 +90,10 @@ def surprisal(
 def _log_perplexity(total: Counter[str]) -> None:
     """Log the perplexity per token, ends of sentences included, and the number of unknown words.
 
-    total (Counter): "bits", the sum of surprisals; "tokens", the number of tokens that have one; and "unknown", the
-        number of tokens without one.
+    total (Counter): Three numbers.
+        bits: The sum of surprisals.
+        tokens: The number of tokens and sentence ends that have a surprisal.
+        unknown: The number of tokens that have none.
     """
     bits = total["bits"] / total["tokens"]
     unknown = f"; {counted(total['unknown'], 'unknown word')} left out" if total["unknown"] else ""

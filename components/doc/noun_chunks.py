@@ -78,7 +78,7 @@ def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
 
 
 def _ends_below(phrases: list[tuple[int, int]], i: int) -> Iterator[int]:
-    """Yield the end positions of the phrases inside phrase number `i`."""
+    """Yield the end positions of the phrases inside the phrase at index `i`."""
     for start, end in islice(phrases, i + 1, None):
         if start >= phrases[i][1]:
             return

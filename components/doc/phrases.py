@@ -132,7 +132,7 @@ class _PhrasesOf(IndexedDocs):
 
 
 def _check_labels(doc: Doc, labels: Iterable[str]) -> None:
-    """Check labels against those of the model that parsed the Doc, if it is loaded.
+    """Check labels against the labels of the model that parsed the Doc, if the model is loaded.
 
     RAISES (ValueError): If the model does not have a label.
     """

@@ -20,11 +20,11 @@ class PicturedSentence(NamedTuple):
 
     number (int): The number of the sentence in the Doc, empty ones included, from 0.
     text (str): The sentence as it stands in the Doc.
-    positions (list of int, (n_words,)): The positions of the words in the Doc.
+    positions (list of int, (n_words,)): Token position in the Doc of each word.
     words (list of str, (n_words,)): The texts of the words.
     tree (Tree): The tree over the words.
-    scores (pair of (list of float or None)): Probabilities of the tree's brackets and of its tags; each None if
-        unknown.
+    scores (pair of (list of float, or None)): Posterior probabilities of the tree's brackets, and of its tags; each
+        None if unknown.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""A registry of loaded components, by which a Doc finds the component that parsed it."""
+"""A registry of loaded components, in which a Doc finds the component that parsed it."""
 
 from __future__ import annotations
 

@@ -209,8 +209,10 @@ class _Starts(Sequence[int]):
 
 
 def check_trees(doc: Doc, key: str, start: int = 0, end: int = 0) -> Attributes:
-    """Return the attributes of a Doc's trees, fitted to the tokens at [start, end) and checked against the Doc.
+    """Return the attributes of a Doc's trees, after checking that they fit the Doc.
 
+    key (str): Key of the trees in `doc.spans`.
+    start, end (int): Tokens that are checked for changes since parsing, see `follow`.
     RAISES (ValueError): If the Doc has no trees under the key, or they have another format or do not fit its tokens.
     """
     if key not in doc.spans:

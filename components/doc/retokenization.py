@@ -73,9 +73,11 @@ class _Raw(NamedTuple):
 
 
 def fit(group: SpanGroup, doc: Doc, attrs: dict[str, Any]) -> bool:
-    """Fit the spans and attributes of a group to the tokens of its Doc; return False if they belong to another Doc.
+    """Correct the spans and attributes of a group after tokens of its Doc were merged or split.
 
+    group (SpanGroup): The group, whose spans are replaced.
     attrs (dict): The attributes of the group, which are changed in place, but not assigned to the group.
+    RETURNS (bool): False, with nothing changed, if the spans belong to another Doc.
     """
     packed = srsly.msgpack_loads(SpanGroup.to_bytes(group))["spans"]
     raw = [_Raw(*struct.unpack(_LAYOUT, record)) for record in packed]
@@ -95,7 +97,7 @@ def fit(group: SpanGroup, doc: Doc, attrs: dict[str, Any]) -> bool:
 
 
 class _Words:
-    """The first and last characters of a Doc's words, without white space at their edges."""
+    """The words of a Doc, with their first and last characters, without white space at their edges."""
 
     def __init__(self, doc: Doc) -> None:
         tokens = [(token, token.text) for token in doc if token.text.strip()]

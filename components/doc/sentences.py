@@ -79,7 +79,7 @@ def _bounds(starts: Sequence[bool]) -> list[tuple[int, int]]:
 
 
 def words_of(doc: Doc, start: int, end: int) -> list[int]:
-    """Return the positions in [start, end) of words, which are tokens other than white space."""
+    """Return the token positions in [start, end) of words, which are all tokens but white space."""
     texts = [token.text for token in doc[start:end]]
     return [start + i for i, text in enumerate(texts) if text and not text.isspace()]
 
@@ -108,7 +108,9 @@ def write_tags(doc: Doc, tags: list[str]) -> None:
 
 
 def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:
-    """Return the texts of words, with an underscore for white space inside a word, as in treebanks."""
+    """Return the texts of the words at token positions; white space inside a word becomes an underscore, as in
+    treebanks.
+    """
     return [_SPACE.sub("_", doc[i].text) for i in words]
 
 
@@ -116,7 +118,7 @@ def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:
 
 
 def sent_ids_of(doc: Doc) -> list[str] | None:
-    """Return the ID of each sentence, "" where there is none; None if the Doc has no IDs.
+    """Return the ID of each sentence, "" for a sentence without one; None if the Doc has no IDs.
 
     IDs are stored with the trees, or else in `doc.user_data["sent_ids"]`, a list of str.
     """
@@ -169,7 +171,9 @@ def sentence_sources(doc: Doc) -> list[SentenceSource]:
 
 
 def _text_of_words(text: SourceText, words: Sequence[int]) -> SourceText:
-    """Select some words of a text; a token of white space after a word counts as white space."""
+    """Return the part of a text with the words at some positions; a token of white space after a word counts as white
+    space.
+    """
     after = [text.words[i + 1].isspace() if i + 1 < len(text.words) else False for i in words]
     multiwords = tuple(text.multiwords[i] for i in words) if text.multiwords else ()
     return SourceText(

@@ -78,7 +78,7 @@ def _tokens(words: Sequence[ClauseWord], tokens: Sequence[Token]) -> Iterator[Cl
 
 
 def _text(words: Sequence[ClauseToken]) -> Iterator[str]:
-    """Yield the words and the white space between them: as in the Doc between adjacent tokens, else by punctuation."""
+    """Yield words and the white space between them: between tokens adjacent in the Doc as there, otherwise by rules."""
     for word, after in zip(words, [*words[1:], None], strict=True):
         yield word.text
         if after is None:

@@ -38,7 +38,7 @@ _APART = (
 
 
 class TreeGroup(SpanGroup):
-    """Span group of trees that fits itself to merged or split tokens whenever it is read, by `follow`.
+    """Span group of trees that corrects itself, by `follow`, when it is read after tokens were merged or split.
 
     A plain `SpanGroup`, as spaCy makes when it copies or loads a Doc, does not: call `follow` before reading it.
     """
@@ -75,7 +75,7 @@ class TreeGroup(SpanGroup):
 
 
 class Attributes(NamedTuple):
-    """The attributes of a group of trees, each None where the group has none; `write.py` says what they are."""
+    """The attributes of a group of trees, each None if the group does not have it; `write.py` describes them."""
 
     format: int | None
     root: str | None
@@ -138,7 +138,7 @@ def group_at(doc: Doc, key: str, start: int = 0, end: int | None = 0) -> SpanGro
 
 
 def keys_of(doc: Doc) -> list[str]:
-    """Return the keys in `doc.spans` under which a Doc has trees: first the ones in `KEYS`, then all others, sorted."""
+    """Return the keys of `doc.spans` under which a Doc has trees: first those in `KEYS`, then all other keys, sorted."""
     others = [key for key in sorted(doc.spans) if key not in KEYS and "format" in group_at(doc, key).attrs]
     return [*(key for key in KEYS if key in doc.spans), *others]
 
@@ -154,7 +154,7 @@ def head_rules_of(doc: Doc) -> HeadRules:
 
 
 def key_of(doc: Doc) -> str:
-    """Return the key in `doc.spans` of the trees of a Doc; the default `KEY` if it has none."""
+    """Return the first key of `doc.spans` under which a Doc has trees (see `keys_of`); `KEY` if it has none."""
     return next(iter(keys_of(doc)), KEY)
 
 

@@ -190,7 +190,7 @@ class Constituent:
 
     @property
     def parent(self) -> Constituent | None:
-        """The node above; None for the root."""
+        """The node above this node; None for the root of a sentence."""
         above = self._sentence.parents[self._range]
         return Constituent(self._sentence, above) if above else None
 
@@ -268,7 +268,10 @@ class Constituent:
         return to_nltk(self.tree)
 
     def latex(self, style: Literal["forest", "qtree"] = "forest") -> str:
-        """Return the subtree as LaTeX, for the package forest or qtree."""
+        """Return the subtree as LaTeX code.
+
+        style ("forest" or "qtree"): The LaTeX package that draws it.
+        """
         return to_latex(self.tree, style)
 
     def svg(self) -> str:

@@ -1,8 +1,8 @@
 """Storage of trees in `doc.spans`: its format, and functions that write it; `read.py` and `view.py` read it.
 
 `doc.spans[key]` holds one `Span` per bracket, label = category, in pre-order (outer before inner),
-sentence by sentence: this order alone determines the trees, unary chains included. The tag of a
-word stands in `attrs["tags"]`, or is its `token.tag_` where there are none. The attributes of the
+sentence by sentence: this order determines the trees, unary chains included. The tag of a
+word is in `attrs["tags"]`, or, if the group has no tags, in its `token.tag_`. The attributes of the
 group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker processes:
 
     format (int): 2.
@@ -17,19 +17,20 @@ group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pi
     given_tags (list of str): `token.tag_` of each token before a parser wrote its own there; "" where there was none.
     scores (float32 array (n_spans,)): Posterior probability of each span.
     tag_scores (float32 array (n_tokens,)): Posterior probability of each tag, nan for whitespace.
-    log_probabilities (float64 array (n_sentences,)): ln P(words) as in `Parse`; nan where there is none.
+    log_probabilities (float64 array (n_sentences,)): ln P(words) in nats, as in `Parse`; nan where there is none.
     tree_probabilities (float64 array (n_sentences,)): P(tree | words) of each sentence's whole tree, as in `Parse`;
         nan where there is none.
     status (list of str): How each sentence was parsed: "parsed", a fall-back, or "empty"; "retokenized" if its tree
         lost brackets to merged tokens.
-    surprisal (float64 array (n_tokens,)), end_surprisal (float64 array (n_sentences,)): bits of each
-        token and of each sentence's end, given the tokens before it; see `surprisal.py`
+    surprisal (float64 array (n_tokens,)): Surprisal of each token given the tokens before it, in bits; see
+        `surprisal.py`.
+    end_surprisal (float64 array (n_sentences,)): Surprisal of the end of each sentence, in bits.
 
-Trees of a treebank have only the first six attributes, the last four of these optional; tags are in `token.tag_`.
-Trees of a parser have all attributes but "root"; the last two only once surprisal was requested, and "sent_ids",
-"multiwords" and "spellings" only if the Doc had them before. A key that is absent
+Trees of a treebank have only the attributes from "format" to "spellings", of which only "format" and "offsets" are
+always there; tags are in `token.tag_`. Trees of a parser have all attributes but "root"; surprisals only once
+they were requested, and "sent_ids", "multiwords" and "spellings" only if the Doc had them before. A key that is absent
 means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
-carried, not parsed: a span may surround them, but does not begin or end with one. Artificial roots
+not parsed: a span may surround them, but does not begin or end with one. Artificial roots
 (TOP and the like) are no spans: words that no bracket holds together are read as a tree with the
 root label "".
 """
@@ -73,7 +74,8 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
     """Write the trees of a treebank to `doc.spans[key]` and `token.tag_`.
 
     doc (Doc): A Doc with sentence boundaries.
-    trees (sequence of Tree or None): A tree for each sentence, rooted or not; None for one without words.
+    trees (sequence of (Tree or None)): A tree for each sentence, with or without artificial root; None for a sentence
+        without words.
     key (str): Key of `doc.spans`.
     RAISES (ValueError): Unless there is a tree for each sentence and a leaf for each word.
     """
@@ -209,7 +211,7 @@ def _words_per_sentence(doc: Doc, trees: Sequence[Any]) -> list[list[int]]:
 
 
 def _n_roots(brackets: Sequence[tuple[int, int, str]]) -> int:
-    """Return the number of brackets at the front that are artificial roots: 0 or 1."""
+    """Return 1 if the first bracket is an artificial root, otherwise 0."""
     return int(bool(brackets) and brackets[0][2] in ROOT_LABELS)
 
 

@@ -1,4 +1,4 @@
-"""Answer requests as a CoreNLP server does: sentences, tokens, tags and trees, and matches of Tregex patterns.
+"""Answers as a CoreNLP server gives them: sentences, tokens, tags and trees, and matches of Tregex patterns.
 
 The names of fields and the layout of trees are those of CoreNLP's JSON and text output
 (https://stanfordnlp.github.io/CoreNLP/corenlp-server.html).

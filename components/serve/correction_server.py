@@ -25,7 +25,7 @@ class CorrectionServer(DemoServer):
     Closing the server also closes the file of corrected trees.
 
     port (int): The port to listen at; 0 for any free port.
-    corrections (Corrections): The sentences with their trees, which parses them and saves them to a file.
+    corrections (Corrections): The sentences to correct; it parses them, and saves their trees to a file.
     RAISES (OSError): If the port is taken.
     """
 

@@ -224,7 +224,7 @@ def _legend(trees: Sequence[Tree]) -> str:
 
 
 def _downloads(sentence: PicturedSentence) -> str:
-    """Return the HTML of links to download a tree as SVG and in brackets; the files are data URLs in the links."""
+    """Return the HTML of links to download a tree as SVG and as a bracketed tree; the links contain the files."""
     try:
         svg = tree_svg(sentence.tree, *sentence.scores)
     except ValueError:  # of a tree that is too deep to draw

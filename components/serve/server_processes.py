@@ -20,7 +20,7 @@ def serve_in_processes(server: LocalServer, n_workers: int) -> None:
 
     server (LocalServer): The server, with its models loaded: workers share only the memory that exists at the fork.
     n_workers (int): The number of workers; a worker that ends is replaced.
-    RAISES (ValueError): If the operating system cannot fork.
+    RAISES (ValueError): If the operating system cannot fork processes.
     """
     if not hasattr(os, "fork"):
         raise ValueError("This system cannot fork processes: use one worker, and start several servers.")

@@ -1,4 +1,4 @@
-"""Treebanks as spaCy corpora: Examples from bracketed files, or from DocBins with trees."""
+"""Treebanks as spaCy corpora: Examples from files of trees, or from DocBins with trees."""
 
 import gc
 import zlib

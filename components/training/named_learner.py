@@ -106,7 +106,7 @@ def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], l
 
 
 def _checked_settings(entry: NamedLearner, default: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Validate settings by name, and convert dicts for nested settings to dataclasses.
+    """Check the names and types of settings, and convert dicts for nested settings to dataclasses.
 
     default (Learner): The learner with the default values.
     RAISES (ValueError): If the learner has no such setting, or a value has the wrong type.

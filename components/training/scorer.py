@@ -1,4 +1,4 @@
-"""EVALB scores and unlabelled scores of Docs, under the keys that spaCy's commands print."""
+"""Scorers of trees on Docs, labelled (EVALB) and unlabelled, with the names of scores that spaCy's commands print."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -128,7 +128,9 @@ def _all_pairs(examples: Iterable[Example], gold_key: str, test_key: str) -> lis
 
 
 def _pairs(eg: Example, gold_key: str, test_key: str) -> Iterator[tuple[list[Tree], list[Tree]]]:
-    """Yield the gold and predicted trees of the shortest stretches that are whole sentences on both sides."""
+    """Yield the gold and the predicted trees of each shortest stretch of text that consists of whole sentences on both
+    sides.
+    """
     gold, test = _Side(eg.reference, gold_key), _Side(eg.predicted, test_key)
     if gold.text != test.text:
         raise ValueError(

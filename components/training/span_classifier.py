@@ -1,4 +1,4 @@
-"""Training of the span classifier of a component, with gradients for the tok2vec below it."""
+"""Training of a component's span classifier, which also trains the tok2vec whose vectors it uses."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Gold(NamedTuple):
     """A gold tree, aligned with the tokens of the predicted Doc.
 
     tree (Tree): The normalized tree, without its artificial root.
-    positions (list of int): The token index in the predicted Doc of each word.
+    positions (list of int): For each word the index of its token in the predicted Doc.
     """
 
     tree: Tree

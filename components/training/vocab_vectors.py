@@ -1,4 +1,4 @@
-"""Vectors of a pipeline's vocabulary, for a bracketer to learn from."""
+"""Word vectors of a pipeline's vocabulary, for a bracketer to learn from."""
 
 from dataclasses import dataclass
 

@@ -159,7 +159,7 @@ def _bare(spans: Iterable[tuple[int, int, str]]) -> list[dict[str, Any]]:
 
 
 def tree_of(words: list[str], answer: dict[str, Any]) -> Tree:
-    """Build a tree over words in treebank spelling from the "tags" and "spans" of an answer."""
+    """Build a tree from words in treebank spelling and the "tags" and "spans" of a stored tree (see `questions.py`)."""
     from spacy_lpcfg.trees import Tree
 
     return Tree.from_spans(
@@ -202,7 +202,7 @@ def n_best_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
 
 
 def objects(sentences: Iterable[ParsedSentence]) -> Iterator[dict[str, Any]]:
-    """Yield a dict for JSON for each sentence; sentences are numbered from 1."""
+    """Yield each sentence as a dict for JSON (`as_json`), numbered from 1."""
     for number, sentence in enumerate(sentences, start=1):
         yield as_json(sentence, number)
 
@@ -300,8 +300,10 @@ def contents_of(
     """Return the items to write for parsed Docs: the Docs themselves, or lines, JSON objects or rows of sentences.
 
     parsed (iterable of Parsed): The parsed Docs.
-    form (str), questions (iterable of str): As for `check_contents`, which has accepted them.
-    key (str), root (str or None): As for `sentences_of`.
+    form (str): The name of the output format, which `check_contents` has accepted.
+    questions (iterable of str): The requested results, as for `check_contents`.
+    key (str): Key of the trees in `doc.spans`.
+    root (str or None): The label of a root node added above each tree; None to add no root.
     """
     if form == "spacy":
         return (document.doc for document in parsed)

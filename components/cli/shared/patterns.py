@@ -24,7 +24,7 @@ _BOTH = (
 
 
 class NamedPattern(NamedTuple):
-    """A tree pattern, and the name under which its matches are reported; several patterns may share a name."""
+    """A tree pattern with the name under which its matches are reported; several patterns may have the same name."""
 
     name: str
     pattern: TreePattern

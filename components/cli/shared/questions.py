@@ -20,8 +20,8 @@ class Questions:
     """Pipeline component that calls methods of a parser on each Doc, and stores the results in `doc.user_data`.
 
     component (ParsingPipe): The parser.
-    questions (dict of str to dict): The names of the parser's methods to call, each with its keyword arguments besides
-        the Doc.
+    questions (dict of str to dict): The keyword arguments, by the name of the method to call; the Doc is always the
+        first argument.
     """
 
     def __init__(self, component: Any, questions: dict[str, dict[str, Any]]) -> None:
@@ -41,7 +41,7 @@ class Questions:
 
 @Language.factory(QUESTIONS)
 def make_questions(nlp: Language, name: str, component: str, questions: dict[str, dict[str, Any]]) -> Questions:
-    """Create the component `Questions`; `component` is the name of the parser in the pipeline."""
+    """Create the component `Questions`; `component` is the name of the parser in the pipeline `nlp`."""
     return Questions(nlp.get_pipe(component), questions)
 
 

@@ -97,11 +97,12 @@ class Run(NamedTuple):
         If needed, components that find sentences and answer the questions are added to the pipeline. For input other
         than text and Docs, only the components that the parser listens to run before it.
 
-        questions (dict of str to dict, or None): Names of methods of the component to call for each Doc, with their
-            arguments; see `questions.py`.
+        questions (dict of str to dict, or None): Methods of the component to call for each Doc, by name, with their
+            keyword arguments; see `questions.py`.
         with_trees (bool): Whether to parse as well; otherwise only the questions are answered.
         n_process (int): The number of processes; 1 is this process.
-        RAISES (ValueError): If the input is malformed. (EmptyInputError): If the input is empty.
+        RAISES (ValueError): If the input is malformed.
+        RAISES (EmptyInputError): If the input is empty.
         """
         nlp, source = self.nlp, self.source
         is_text = source.kind in ("text", "spacy")
@@ -165,7 +166,8 @@ def loaded_run(
     model (str): The pipeline, as for `load_pipeline`.
     file, kind, dialect, tags: As for `Run.of`.
     find (callable): Returns the component to use from the pipeline, such as `find_parser`.
-    RAISES (BadParameter): As in `check_usage` and `Run.of`. (ValueError): As in `load_pipeline` and `find`.
+    RAISES (BadParameter): As in `check_usage` and `Run.of`.
+    RAISES (ValueError): As in `load_pipeline` and `find`.
     """
     check_usage(file, kind, tags)
     nlp = load_pipeline(model)

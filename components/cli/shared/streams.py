@@ -24,7 +24,10 @@ def open_closed() -> None:
 
 
 def stdin() -> IO[bytes]:
-    """Return stdin as a binary stream; raise ValueError if it is closed."""
+    """Return stdin as a binary stream.
+
+    RAISES (ValueError): If stdin is closed.
+    """
     if sys.stdin is None:
         raise ValueError("stdin is closed: name a file, or give the command something to read")
     return sys.stdin.buffer

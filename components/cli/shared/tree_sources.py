@@ -126,7 +126,8 @@ class TreeSources:
     model (str): The pipeline to parse text with, as for `load_pipeline`; it is loaded when it is first needed.
     dialect (str or None): The dialect of treebanks; None to recognize it.
     skip_bad (bool): Whether broken trees are skipped.
-    RAISES (BadParameter): If a path cannot be read. (FileNotFoundError): If a folder has no such files.
+    RAISES (BadParameter): If a path cannot be read.
+    RAISES (FileNotFoundError): If a folder has no such files.
     """
 
     def __init__(
