@@ -289,7 +289,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def tag_weight(self) -> float:
-        """Factor by which all tags but the given one become less likely, as in `Query`: 0 takes given tags as certain."""
+        """Factor by which tags other than the given one become less likely, as in `Query`: 0 takes given tags as
+        certain.
+        """
         return 0.0
 
     def evidence_of(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:

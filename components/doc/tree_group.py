@@ -138,7 +138,7 @@ def group_at(doc: Doc, key: str, start: int = 0, end: int | None = 0) -> SpanGro
 
 
 def keys_of(doc: Doc) -> list[str]:
-    """Return the keys of `doc.spans` under which a Doc has trees: first those in `KEYS`, then all other keys, sorted."""
+    """Return the keys of `doc.spans` under which a Doc has trees: first those in `KEYS`, then all others, sorted."""
     others = [key for key in sorted(doc.spans) if key not in KEYS and "format" in group_at(doc, key).attrs]
     return [*(key for key in KEYS if key in doc.spans), *others]
 
