@@ -90,7 +90,7 @@ class ClassifierHolder(ModelHolder[ParsingModel]):
         return self
 
     def _check_shapes(self) -> None:
-        """Raise ModelError if the shapes of the weights do not fit the numbers of labels and tags, the tok2vec and
+        """Raise ModelError if shapes of weights do not fit the numbers of labels and tags, the tok2vec and `hidden`.
         `hidden`.
         """
         classifier = self.classifier

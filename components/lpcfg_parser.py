@@ -194,8 +194,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def decoding(self) -> str | None:
-        """How one tree is chosen; None for the model's first decoding. Assigning one that the model lacks raises
-        ValueError.
+        """How one tree is chosen; None for the model's first decoding.
+
+        Assigning a decoding that the model lacks raises ValueError.
         """
         return self._decoding
 
@@ -236,7 +237,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     # The model
 
     def _start_with(self, pretrained: str | None) -> None:
-        """Set a lazily loaded pretrained model: the named one, or else that of the pipeline's language, if there is
+        """Set a lazily loaded pretrained model: the named one, or else the one of the pipeline's language, if any.
         one.
         """
         if pretrained is not None:
@@ -432,8 +433,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @contextmanager
     def _decodable(self) -> Iterator[None]:
-        """Load a model and words in the block; raise ModelError, with the old ones restored, if the settings do not
-        fit.
+        """Load a model and words in the block; if they do not fit the settings, restore the old ones.
+
+        RAISES (ModelError): If they do not fit.
         """
         before, words = self.model.held, self._words
         try:

@@ -36,9 +36,9 @@ class ModelHolder(Model, Generic[Kept]):
     read (callable): Converts bytes from `to_bytes` to the learned model.
     forward (callable), parts (dict): `forward`, and further keyword arguments, of thinc's Model, for a subclass with
         layers.
-    held (tuple): The function that loads the model, or None if it is loaded; and the dict of the model and the objects
-        made from it. The tuple is always replaced as a whole, so that a thread that is still making an object from an
-        old model cannot store it in the cache of the new one.
+    held (tuple): The function that loads the model lazily, or None if the model was set directly; and the dict of the
+        model, once it is loaded, and of the objects made from it. The tuple is always replaced as a whole, so that a
+        thread that is still making an object from an old model cannot store it in the cache of the new one.
     """
 
     held: tuple[Callable[[], Kept | None] | None, dict[Hashable, Any]]

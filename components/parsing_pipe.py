@@ -122,8 +122,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def parser(self) -> SegmentingParser | None:
-        """The parser that uses the learned model, within the limits; None before training. It takes words in treebank
-        spelling.
+        """The parser that uses the learned model, within the limits; None before training.
+
+        It takes words in treebank spelling, see `spell`.
         """
         raise NotImplementedError
 
@@ -217,8 +218,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
             nlp.meta.update(meta_of(reports))
 
     def gold_trees(self, examples: Iterable[Example]) -> Iterator[Tree]:
-        """Yield the trees of the reference Docs, with their artificial roots; Docs without trees under `gold_key` are
-        skipped.
+        """Yield the trees of the reference Docs, with their artificial roots.
+
+        Docs without trees under `gold_key`, and sentences without words, are skipped.
         """
         for eg in examples:
             if self.gold_key in eg.reference.spans:
@@ -289,13 +291,13 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def tag_weight(self) -> float:
-        """Factor by which tags other than the given one become less likely, as in `Query`: 0 takes given tags as
+        """Factor by which tags other than a given one become less likely, as in `Query`: 0 makes given tags certain.
         certain.
         """
         return 0.0
 
     def evidence_of(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
-        """Return, for each Doc, a callable that computes evidence from vectors of the pipeline; None if the model has
+        """Return, for each Doc, a callable that computes evidence from the pipeline's vectors; None if there is none.
         none.
         """
         return [None] * len(docs)

@@ -71,9 +71,7 @@ def register_getters(of_class: Mapping[type[Doc] | type[Span] | type[Token], Get
 
 
 def _register(kind: Any, name: str, getter: Callable[[Any], Any]) -> bool:
-    """Register a getter under a name, or under the prefixed name if another getter has the name; return False in that
-    case.
-    """
+    """Register a getter under a name, or under `PREFIX` + name if another getter has the name; return False then."""
     for candidate in (name, PREFIX + name):
         if not kind.has_extension(candidate):
             kind.set_extension(candidate, getter=getter)

@@ -43,7 +43,7 @@ def register_pipe(pipe: RegisteredPipe) -> None:
 
 
 def find_pipe(doc: Doc, key: str) -> RegisteredPipe | None:
-    """Return the trained component that writes to `doc.spans[key]` and shares the Doc's vocabulary; None if there is
+    """Return the trained component that writes to `doc.spans[key]` and shares the Doc's vocabulary, or else None.
     none.
     """
     pipe = _PIPES.get((id(doc.vocab), key))

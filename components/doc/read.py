@@ -123,7 +123,7 @@ class SentenceTree:
 
     @property
     def tree_probability(self) -> float | None:
-        """P(tree | words) of the sentence's whole tree; None if unknown, or if sentence boundaries have changed since
+        """P(tree | words) of the whole tree; None if unknown, or if sentence boundaries have changed since parsing.
         parsing.
         """
         probabilities = check_trees(self.doc, self.key).tree_probabilities
@@ -160,7 +160,7 @@ class SentenceTree:
         return Span(self.doc, self.words[start], self.words[end - 1] + 1, label)
 
     def tree(self, start: int = 0, end: int | None = None) -> Tree:
-        """Return the tree over the words [start, end), which must be a constituent; by default that of the whole
+        """Return the tree over the words [start, end), which must be a constituent; by default the whole tree.
         sentence.
         """
         end = len(self.words) if end is None else end

@@ -108,7 +108,7 @@ def write_tags(doc: Doc, tags: list[str]) -> None:
 
 
 def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:
-    """Return the texts of the words at token positions; white space inside a word becomes an underscore, as in
+    """Return the texts of the words at token positions, with white space inside a word replaced by an underscore.
     treebanks.
     """
     return [_SPACE.sub("_", doc[i].text) for i in words]
@@ -171,8 +171,9 @@ def sentence_sources(doc: Doc) -> list[SentenceSource]:
 
 
 def _text_of_words(text: SourceText, words: Sequence[int]) -> SourceText:
-    """Return the part of a text with the words at some positions; a token of white space after a word counts as white
-    space.
+    """Return the part of a text that consists of the words at some positions.
+
+    A token of white space after a word counts as white space.
     """
     after = [text.words[i + 1].isspace() if i + 1 < len(text.words) else False for i in words]
     multiwords = tuple(text.multiwords[i] for i in words) if text.multiwords else ()

@@ -79,8 +79,9 @@ class TreeMatcher:
         del self._patterns[key], self._callbacks[key]
 
     def get(self, key: str) -> tuple[OnMatch | None, list[str]] | None:
-        """Return the callback (None if there is none) and the patterns of a key; None instead of both if the key was
-        not added.
+        """Return the callback and the patterns of a key; None if the key was not added.
+
+        RETURNS (tuple of (callable or None) and list of str, or None): The callback is None if the key has none.
         """
         return (self._callbacks[key], [pattern.text for pattern in self._patterns[key]]) if key in self else None
 
@@ -184,8 +185,9 @@ class IndexedDocs:
 
 
 def constituency_of(doclike: Doc | Span, spans_key: str | None = None) -> Iterable[Constituent]:
-    """Return the root nodes of the sentences of a Doc, or the node of a Span if it has words; errors as
-    `span_constituency`.
+    """Return the root nodes of the sentences of a Doc, or the node of a Span.
+
+    Sentences and Spans without words have none. Errors are those of `span_constituency`.
     """
     if isinstance(doclike, Doc):
         return doc_constituency(doclike, spans_key)

@@ -336,7 +336,7 @@ class Constituency(tuple[Constituent, ...]):
         return [UncertainSpan(span, score, (), is_in_tree=False) for span, score in scored]
 
     def _repr_html_(self) -> str:
-        """Return HTML for Jupyter: the first trees, the number of further trees, and errors of trees that cannot be
+        """Return HTML for Jupyter: the first trees, the number of further ones, and errors of trees that are not drawn.
         drawn.
         """
         drawings = [node._drawing() for node in self[:_DRAWN]]

@@ -126,7 +126,7 @@ def _source_attributes(doc: Doc, trees: Sequence[Tree | None]) -> dict[str, list
 
 
 def _attributes_before(doc: Doc) -> dict[str, list[str] | None]:
-    """Return the spellings, sentence IDs and multiword tokens that a Doc already has, which new trees keep; None for
+    """Return the spellings, sentence IDs and multiword tokens of a Doc, which new trees keep; None for missing ones.
     none.
     """
     kept = (attributes(doc, key).spellings for key in keys_of(doc))

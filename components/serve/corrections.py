@@ -116,8 +116,9 @@ class Corrections:
         }
 
     def keep(self, number: int, decisions: Decisions) -> dict[str, Any]:
-        """Parse a sentence under decisions, and remember them as unsaved changes; arguments, result and errors as for
-        `parsed`.
+        """Parse a sentence under decisions, and remember them as unsaved changes.
+
+        Arguments, result and errors are those of `parsed`.
         """
         sentence = self._sentence(number)
         decided = self._decided(sentence, decisions)

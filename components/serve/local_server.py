@@ -64,7 +64,7 @@ class LocalServer(ThreadingHTTPServer):
 
     @property
     def hosts(self) -> set[str]:
-        """Accepted values of the header Host if the server is local; without a port only for port 80, which browsers
+        """Accepted values of the header Host if the server is local; browsers omit the port if it is 80.
         omit.
         """
         names = {HOST, "localhost"}

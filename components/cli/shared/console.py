@@ -105,7 +105,7 @@ def usage_errors(hint: str | None = None, *, kinds: tuple[type[Exception], ...] 
 
 @contextmanager
 def _noticing(interrupted: Event) -> Iterator[None]:
-    """Set the event `interrupted` on Ctrl-C in the block, since libraries may hide KeyboardInterrupt in other
+    """Set `interrupted` on Ctrl-C in the block, since libraries may hide KeyboardInterrupt in other exceptions.
     exceptions.
     """
     before = signal.getsignal(signal.SIGINT)
@@ -238,7 +238,7 @@ def _tick(bar: Any, done: Event) -> None:
 
 
 def begun(items: Iterable[Item]) -> Iterator[Item]:
-    """Compute the first item now, and return an iterator over all items, so that an early error comes before any
+    """Compute the first item now, and return an iterator over all, so that an early error comes before any output.
     output.
     """
     iterator = iter(items)

@@ -35,7 +35,7 @@ class Failures:
 
     @property
     def on_error(self) -> OnError:
-        """Callback for readers, which keeps the error of a broken tree; None without `skip_bad`, so that readers raise
+        """Callback for readers that keeps the error of a broken tree; None without `skip_bad`, so that they raise it.
         it.
         """
         return self._broken.append if self._skip_bad else None
