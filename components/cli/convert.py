@@ -53,6 +53,9 @@ _Like = Annotated[
     list[Path] | None,
     options.file_option("With --by: leave out trees with a local tree that these trees never have."),
 ]
+_Jobs = Annotated[
+    int | None, typer.Option(help="With --by: number of parallel jobs; -1 for one per processor. [default: 1]")
+]
 
 
 @reporting_errors
@@ -64,7 +67,7 @@ def convert(
     noise: _Noise = 0.0,
     by: _By = None,
     like: _Like = None,
-    jobs: options.Jobs = 1,
+    jobs: _Jobs = None,
     seed: options.Seed = 0,
     lang: options.Lang = "en",
     dialect: options.Dialect = None,
@@ -100,6 +103,9 @@ def convert(
     from spacy_lpcfg.trees.tags import with_coarse_tags
 
     if by is None:
+        if like or jobs is not None:
+            message = "name the model that makes the trees by --by"
+            raise typer.BadParameter(message, param_hint="--like" if like else "--jobs")
         files = [file for path in trees for file in files_below(str(path), dialect)]
     else:
         files = list(_sentence_files(trees))
@@ -109,7 +115,7 @@ def convert(
             parts = (trees_of_path(str(path), on_error, dialect, encoding) for path in trees)
             read = _normalized(parts, functions=functions == "keep")
         else:
-            read = _read_dependencies(files, by, like or (), jobs, on_error)
+            read = _read_dependencies(files, by, like or (), 1 if jobs is None else jobs, on_error)
         read = map(with_coarse_tags, read) if tags == "coarse" else read
         converted = iter(progress(with_noise(read, share=noise, seed=seed), "trees"))
         first = list(islice(converted, 1))

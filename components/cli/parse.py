@@ -182,8 +182,10 @@ def _set(nlp: "Language", pipe: Any, settings: list[str] | None) -> None:
     with usage_errors(SET, kinds=(ValueError, FileNotFoundError)):
         if settings and isinstance(pipe, ParsingPipe):
             pipe.ready_parser()
-        names = [name for name in nlp.get_pipe_meta(pipe.name).default_config or () if name not in _OBJECTS]
+        names = [name for name in nlp.get_pipe_meta(pipe.name).default_config or () if name not in (*_OBJECTS, "tags")]
         for name, value in parsed_settings(settings or ()).items():
+            if name == "tags":  # which the kind of input would override
+                raise typer.BadParameter("expected --tags in place of tags", param_hint=SET)
             check_one_of(f"a setting of {pipe.name}", name, names)
             setattr(pipe, name, changed_setting(name, getattr(pipe, name), value))
         if settings and isinstance(pipe, ParsingPipe):

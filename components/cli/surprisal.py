@@ -28,7 +28,7 @@ Unit = Literal["token", "word"]
 _By = Annotated[Unit, typer.Option("--by", help="Print a row for each token, or for each word between blanks.")]
 _Frequencies = Annotated[
     Path | None,
-    typer.Option(help="With --by word: a file with a word, a tab and its count on each line, to add Zipf values."),
+    options.file_option("With --by word: a file with a word, a tab and its count on each line, to add Zipf values."),
 ]
 
 

@@ -43,7 +43,7 @@ class CorrectionServer(DemoServer):
         super().server_close()
         self.corrections.trees.close()
 
-    def _page(self, text: str | None) -> str:
+    def _page(self, *_: object) -> str:
         sentences = [
             {"text": sentence.text[:_MOST_SHOWN], "state": self.corrections.state(i)}
             for i, sentence in enumerate(self.corrections.sentences)

@@ -128,11 +128,12 @@ class Treebank(FileCorpus):
     def __call__(self, nlp: Language) -> Iterator[Example]:
         """Yield an Example for each Doc of `docs`, whose errors it raises.
 
-        nlp (Language): The pipeline, whose tokenizer splits the text of the predicted Doc, if the Doc's text is known.
+        nlp (Language): The pipeline, whose tokenizer makes the predicted Doc where the text is known,
+            unless `gold_tags`.
         YIELDS (Example): The reference has words, tags, sentence starts and trees. The predicted Doc has no trees.
         """
         for reference in self.docs(nlp.vocab):
-            if reference.has_unknown_spaces or multiwords_of(reference):
+            if self.gold_tags or reference.has_unknown_spaces or multiwords_of(reference):
                 yield Example(self._unparsed(reference), reference)
             else:
                 yield Example(nlp.make_doc(reference.text), reference)

@@ -53,7 +53,7 @@ def make_learner(
     """
     entry = learner_of(name)
     default, parameters = entry.defaults(variant), entry.parameters
-    values = _checked_settings(entry, default, {**_lexical(parameters, settings, lang), **settings})
+    values = _checked_settings(entry, default, {**settings, **_lexical(parameters, settings, lang)})
     if heads and "lang" not in parameters:
         raise ValueError(f"Expected no heads, for which {name!r} has no use; got {shown(heads)}.")
     arguments: dict[str, Any] = {"seed": seed, "lang": heads or lang}
@@ -98,7 +98,7 @@ class NamedEvidenceLearner(EvidenceLearner):
 
 def _lexical(parameters: Mapping[str, Parameter], settings: Mapping[str, Any], lang: str) -> dict[str, Any]:
     """Return {"lexical": values} with the language's default of `signatures`; {} for a learner without `lexical`."""
-    given = settings.get("lexical") or {}
+    given = settings.get("lexical", {})
     is_of_grammars = "lexical" in parameters and LexicalSettings in _kinds(parameters["lexical"])
     if not is_of_grammars or not isinstance(given, Mapping):
         return {}

@@ -162,6 +162,7 @@ def test_cli_says_when_a_treebank_is_too_small_for_the_states(tmp_path, method):
         (("--set", "=3"), "pivot", "--set: expected NAME=VALUE"),
         (("--set", "n_jobs=2"), "pivot", "--set: expected --jobs in place of n_jobs"),
         (("--set", "pivots=1", "--set", "pivots.shrink=1"), "pivot", "pivots is given twice"),
+        (("--set", "pivots.shrink=1", "--set", "pivots=1"), "pivot", "pivots is given twice"),
     ],
     ids=str,
 )

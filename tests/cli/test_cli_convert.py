@@ -24,6 +24,8 @@ def test_cli_convert_makes_trees_of_dependencies_by_a_model(pcfg_model, tmp_path
         assert f"left out {n_unknown} with local trees" in done.stderr
     run("convert", tmp_path / "corpus", "-o", tmp_path / "out.conllu", *by)
     assert "ferry\t_\tNOUN\tNN\t_\t3" in (tmp_path / "out.conllu").read_text()
+    for option in (("--like", like), ("--jobs", 2)):
+        assert "by --by" in run("convert", like, "-o", tmp_path / "b.mrg", *option, code=2).stderr
     refused = run("convert", SAMPLE / "train.mrg", "-o", tmp_path / "b.mrg", *by, code=1).stderr
     assert "Expected .conllu files for --by" in refused
     refused = run("convert", pcfg_model, "-o", tmp_path / "b.mrg", *by, code=1).stderr

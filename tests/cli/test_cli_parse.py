@@ -315,6 +315,8 @@ def test_cli_surprisal_of_words_has_their_frequencies(pcfg_model, new_file):
     counts.write_text("")
     assert "nothing in it" in run(*by_word, text="It.", code=1).stderr
     assert "--by word" in run("surprisal", pcfg_model, "-", "--frequencies", counts, text="It.", code=2).stderr
+    counts.unlink()
+    assert "does not exist" in run(*by_word, text="It.", code=2).stderr
 
 
 # What is sure

@@ -206,3 +206,5 @@ def test_cli_parse_lists_the_decodings_of_the_model_alone():
     message = stderr_of(run("parse", "en", "It rained.", "--set", "decoding=nonsense", code=2))
     decodings = ", ".join(pretrained_model("en").decodings)
     assert f"--set: Expected decoding to be one of {decodings} for this model, got 'nonsense'" in message
+    message = stderr_of(run("parse", "en", "It rained.", "--set", "tags=given", code=2))
+    assert "--set: expected --tags in place of tags" in message

@@ -289,6 +289,7 @@ def test_correction_server_page_has_the_token_and_runs_its_own_script_alone(serv
     assert 'data-label="ROOT"' not in page
     assert len(server.token) > 30
     assert server.token != server.nonce
+    assert ask(server, "GET", "/?text=a&model=en")[:2] == (200, page)
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,8 @@ def parsed_settings(settings: Iterable[str]) -> dict[str, Any]:
             group = group.setdefault(part, {})
             if not isinstance(group, dict):
                 raise typer.BadParameter(f"{part} is given twice, as a value and as a part", param_hint=SET)
+        if isinstance(group.get(name), dict):
+            raise typer.BadParameter(f"{name} is given twice, as a value and as a part", param_hint=SET)
         group[name] = value
     return values
 

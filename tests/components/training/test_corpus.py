@@ -156,6 +156,16 @@ def test_corpus_gives_coarse_tags_with_the_fine_ones(tmp_path):
         assert [token.pos_ for token in eg.predicted] == wanted
 
 
+def test_corpus_gives_gold_tags_of_docs_with_text(tmp_path, new_file):
+    rows = ((1, "Vamos", "VERB", 0), (2, "hoy", "ADV", 1))
+    lines = ["\t".join(map(str, (i, form, "_", part, "_", "_", head, "dep", "_", "_"))) for i, form, part, head in rows]
+    trees = [*read_trees(new_file("a.conllu", "\n".join([*lines, ""])))]
+    DocBin(docs=[tree_to_doc(NLP.vocab, trees)]).to_disk(tmp_path / "a.spacy")
+    (example,) = Treebank(tmp_path / "a.spacy", gold_tags=True)(NLP)
+    assert not example.reference.has_unknown_spaces
+    assert [token.tag_ for token in example.predicted] == [token.tag_ for token in example.reference] != ["", ""]
+
+
 def packed(**changes):
     """The bytes of a DocBin of a Doc of three words, with other parts."""
     doc = tree_to_doc(spacy.blank("en").vocab, list(parse_trees("(S (NP (DT the) (NN cat)) (VP (VBD slept)))")))

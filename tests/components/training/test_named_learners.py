@@ -42,6 +42,7 @@ def test_signatures_of_unknown_words_are_english_for_english_alone():
     assert make_learner("pcfg", lang="en", settings={"lexical": {"signatures": "learned"}}) == TreebankPCFG(
         lexical=LEARNED
     )
+    assert make_learner("pcfg", lang="de", settings={"lexical": {"rare": 1}}).lexical.signatures == "learned"
     with pytest.raises(ValueError, match="Expected signatures to be one of"):
         make_learner("pcfg", settings={"lexical": {"signatures": "french"}})
 
