@@ -130,7 +130,7 @@ def grammar_from_pcfg(text: str) -> Grammar:
     start = _symbol(headers[0][1]) if headers else productions[0].left
     of_start = [rule for rule in productions if rule.left == start]
     is_artificial = all(_is_unary(rule) for rule in of_start) and all(start not in rule.right for rule in productions)
-    roots = {rule.right[0]: rule.p for rule in of_start} if is_artificial and of_start else {start: 1.0}
+    roots = [(rule.right[0], rule.p) for rule in of_start] if is_artificial and of_start else [(start, 1.0)]
     others = [rule for rule in productions if not is_artificial or rule.left != start]
     return _grammar(normal_form(others, roots), start if is_artificial and of_start else "")
 

@@ -1,15 +1,15 @@
 """Chomsky normal form of a PCFG with the same distribution over trees: binarization, collapsed unary chains.
 
-A -> B C D becomes A -> @A->_B_C D, whose first child `unbinarize` removes. A -> B is removed: wherever A occurs in a
-production, the symbol is either A or the chain `A|B`, which `expand_unaries` expands. A symbol with both words and
-pairs of children becomes the chain `A|A` above its words. Cyclic chains are left out, and their probability goes to the
-other chains of their symbol.
+A -> B C D becomes A -> X D with a new symbol X, named "@A->_B C", which `unbinarize` splices out. A -> B is removed:
+wherever A occurs in a production, the symbol is either A or the chain `A|B`, which `expand_unaries` expands. A symbol
+with both words and pairs of children becomes the chain `A|A` above its words. Cyclic chains are left out, and their
+probability goes to the other chains of their symbol.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -56,17 +56,17 @@ class NormalForm(NamedTuple):
     rules: dict[tuple[str, str, str], float]
 
 
-def normal_form(productions: Sequence[Production], roots: Mapping[str, float]) -> NormalForm:
+def normal_form(productions: Sequence[Production], roots: Iterable[tuple[str, float]]) -> NormalForm:
     """Return the Chomsky normal form of a PCFG.
 
     productions (sequence of Production): All productions, with probabilities that sum to 1 for each left-hand side.
-    roots (mapping from str to float): Probability of each root symbol.
+    roots (iterable of (str, float)): Root symbols and their probabilities, which are summed if a symbol is repeated.
     RAISES (ModelError): If a symbol has no productions, its unary productions end only in a cycle, or the normal form
         has more than `MOST_RULES` rules or a symbol more than `MOST_CHAINS` chains.
     """
     chains = _Chains([*_binarized(_with_tags(productions))])
     form = NormalForm(defaultdict(float), defaultdict(float), defaultdict(float))
-    agenda = [(chain, p * chain.p) for root, p in roots.items() for chain in chains.of(root)]
+    agenda = [(chain, p * chain.p) for root, p in roots for chain in chains.of(root)]
     for chain, p in agenda:
         form.roots[chain.name] += p
     waiting, done = [chain for chain, _ in agenda], set[str]()
@@ -107,18 +107,15 @@ def _with_tags(productions: Iterable[Production]) -> Iterator[Production]:
 
 
 def _binarized(productions: Iterable[Production]) -> Iterator[Production]:
-    """Yield binarized productions: in a longer right-hand side, a new symbol stands for all symbols but the last."""
+    """Yield binarized productions: new symbols stand for the first two, three, ... symbols of a right-hand side."""
     new: dict[str, Production] = {}
     for left, right, is_word, p in productions:
-        while len(right) > 2:
-            beginnings = right[:-1]
-            name = f"{NEW_NODE}{left}->_{'_'.join(beginnings)}"
-            first = f"{NEW_NODE}{left}->_{'_'.join(beginnings[:-1])}" if len(beginnings) > 2 else beginnings[0]
-            new[name] = Production(name, (first, beginnings[-1]), (False, False), 1.0)
-            yield Production(left, (name, right[-1]), (False, False), p)
-            break
-        else:
-            yield Production(left, right, is_word, p)
+        first = right[0]
+        for end in range(2, len(right)):
+            name = f"{NEW_NODE}{left}->_{' '.join(right[:end])}"  # a space, as symbols have "_"
+            new[name] = Production(name, (first, right[end - 1]), (False, False), 1.0)
+            first = name
+        yield Production(left, right if len(right) < 3 else (first, right[-1]), is_word[:2], p)
     yield from new.values()
 
 

@@ -181,6 +181,23 @@ def test_nltk_text_of_a_textbook_is_binarized_and_collapsed(sentence, tree):
     assert sorted(np.exp([*trees.values()])) == pytest.approx(sorted(theirs))
 
 
+@pytest.mark.parametrize(
+    ("productions", "sentence", "p"),
+    [
+        ("S -> A B C D [1.0]", "a b c d", 1.0),
+        ("S -> A B C D A [0.5] | A B C B [0.5]", "a b c b", 0.5),
+        ("S -> A_B C D [0.5] | A B_C D [0.5]\nA_B -> 'x' [1.0]\nB_C -> 'y' [1.0]", "x c d", 0.5),
+        ("ROOT -> S [0.5] | S [0.5]\nS -> A B [1.0]", "a b", 1.0),
+    ],
+)
+def test_nltk_text_of_long_and_of_repeated_productions_keeps_their_probabilities(productions, sentence, p):
+    words = "A -> 'a' [1.0]\nB -> 'b' [1.0]\nC -> 'c' [1.0]\nD -> 'd' [1.0]"
+    parser = Parser(grammar_from_pcfg(f"{productions}\n{words}"), settings=EXHAUSTIVE)
+    (best,) = parser.n_best(Query(sentence.split()), 5)
+    assert np.exp(best.log_probability) == pytest.approx(p)
+    assert best.tree.spans() == [(0, len(best.tree), "S")]
+
+
 def test_nltk_text_of_an_induced_grammar_is_read():
     """With the heading, tags such as PRP$, and names of NLTK's binarization and of its parent annotation."""
     nltk = pytest.importorskip("nltk")
