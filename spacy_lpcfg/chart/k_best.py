@@ -67,24 +67,35 @@ class KBest:
 
     def _has(self, item: int, k: int) -> bool:
         """Return whether an item has a derivation of rank k, after computing it if necessary."""
-        ranked = self._ranked[item]
-        if len(ranked) == k and ranked and ranked[-1].edge >= 0:
-            _, edge, left, right = ranked[-1]
-            self._offer(item, edge, left + 1, right)
+        agenda, parents_first = [(item, k)], []
+        while agenda:
+            below, rank = agenda.pop()
+            ranked = self._ranked[below]
+            if len(ranked) == rank and ranked and ranked[-1].edge >= 0:
+                parents_first.append(below)
+                _, edge, left, right = ranked[-1]
+                _, left_item, right_item = self._edges[edge]
+                agenda.append((left_item, left + 1))
+                if left == 0:
+                    agenda.append((right_item, right + 1))
+        for below in reversed(parents_first):
+            _, edge, left, right = self._ranked[below][-1]
+            self._offer(below, edge, left + 1, right)
             if left == 0:
-                self._offer(item, edge, left, right + 1)
-            self._more(item)
-        return len(ranked) > k
+                self._offer(below, edge, left, right + 1)
+            self._more(below)
+        return len(self._ranked[item]) > k
 
     def _more(self, item: int) -> None:
         if self._candidates[item]:
             self._ranked[item].append(heapq.heappop(self._candidates[item]))
 
     def _offer(self, item: int, edge: int, left: int, right: int) -> None:
-        """Add a derivation of an item to its candidates, if the children have derivations of these ranks."""
+        """Add a derivation of an item to its candidates, if the children have derivations of these ranks so far."""
         _, left_item, right_item = self._edges[edge]
-        if self._scores[edge] > -np.inf and self._has(left_item, left) and self._has(right_item, right):
-            below = self._ranked[left_item][left].loss + self._ranked[right_item][right].loss
+        lefts, rights = self._ranked[left_item], self._ranked[right_item]
+        if self._scores[edge] > -np.inf and len(lefts) > left and len(rights) > right:
+            below = lefts[left].loss + rights[right].loss
             heapq.heappush(self._candidates[item], _Choice(below - self._scores[edge], edge, left, right))
 
     def _nodes(self, root: int, k: int) -> list[int]:

@@ -11,6 +11,7 @@ from oracles.enumeration import all_trees, items, marginals, model_of, total, we
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart.k_best import KBest
+from spacy_lpcfg.grammar import grammar_from_pcfg
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.parsing.distribution import MAX_N_BEST, MAX_SAMPLES, ListedDistribution
 from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
@@ -123,6 +124,11 @@ def test_k_best_are_all_trees_of_a_forest_in_order(seed, n):
     of_edge = {tuple(edge[:3]): score for edge, score in zip(edges.tolist(), scores, strict=True)}
     sums = [_sum(nodes, table[:, :2].tolist(), of_edge) for nodes in found]
     assert sums == sorted(sums, reverse=True)
+
+
+def test_n_best_of_a_deep_tree_does_not_recurse():
+    grammar = grammar_from_pcfg("S -> A S [0.5] | A A [0.5]\nA -> 'a' [1.0]")
+    assert len(Parser(grammar).n_best(["a"] * 600, 2)) == 1
 
 
 def _sum(nodes, spans, of_edge):
