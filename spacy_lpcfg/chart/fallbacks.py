@@ -127,20 +127,21 @@ def fewest_pieces(logs: np.ndarray) -> list[int]:
     """
     n_words, of_pieces = len(logs) - 1, logs.copy()
     words = np.arange(n_words)
-    of_pieces[words, words + 1] = np.maximum(logs[words, words + 1], -_PIECE)
+    of_pieces[words, words + 1] = np.maximum(logs[words, words + 1], _NO_TREE)
     of_pieces[0, n_words] = -np.inf
-    best, origins = np.zeros(n_words + 1), np.zeros(n_words + 1, dtype=int)
+    fewest, best, origins = np.zeros(n_words + 1), np.zeros(n_words + 1), np.zeros(n_words + 1, dtype=int)
     for end in range(1, n_words + 1):
-        scores = best[:end] + of_pieces[:end, end] - _PIECE
+        counts = np.where(of_pieces[:end, end] > -np.inf, fewest[:end] + 1, np.inf)
+        scores = np.where(counts == counts.min(), best[:end] + of_pieces[:end, end], -np.inf)
         origins[end] = scores.argmax()
-        best[end] = scores.max()
+        fewest[end], best[end] = counts.min(), scores.max()
     cuts = [int(origins[n_words])]
     while cuts[-1] > 0:
         cuts.append(int(origins[cuts[-1]]))
     return cuts[-2::-1]
 
 
-_PIECE = 1e6  # more than the log-probability of any piece, so that fewer pieces are always better
+_NO_TREE = -1e6  # less than the log-probability of any piece
 
 
 FALLBACKS: tuple[Callable[[ChartParser, Query, Forest], Parse | None], ...] = (
