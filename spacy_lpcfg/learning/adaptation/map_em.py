@@ -106,6 +106,7 @@ class PriorEM:
         row_sizes = np.repeat(layout.shapes[:, 1:].prod(axis=1), sizes)
         row_sums = np.add.reduceat(counts.rules, offsets(row_sizes)[:-1], dtype=np.float64) if len(lhs) else np.zeros(0)
         totals = np.bincount(states, row_sums, len(layout.n_states) * m).reshape(-1, m)
+        totals = totals.astype(np.float64)  # as the counts of no rules are integers
         np.add.at(totals, layout.pairs[:, 0], counts.words)
         inverse = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
         tensors = counts.rules * np.repeat(inverse.ravel()[states], row_sizes).astype(np.float32)

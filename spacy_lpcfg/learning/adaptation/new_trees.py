@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -171,8 +172,12 @@ def reading_of(grammar: Grammar) -> Reading:
     The language of the head rules cannot be inferred, and is the default.
     """
     contexts = [name.partition("->")[2] for name in grammar.symbols if name.startswith(NEW_NODE)]
+    labels = "|".join(re.escape(name) for name in grammar.symbols if not name.startswith(NEW_NODE))
+    # labels may contain "_": the order is the least one at which each context is a sequence of known labels
+    orders = range(1 + max((context.count("_") for context in contexts), default=0))
+    fits = (all(re.fullmatch(f"(_({labels})){{0,{order}}}", context) for context in contexts) for order in orders)
     has_functions = any("-" in label[1:-1] for label in grammar.labels)
-    return Reading(markov=max((context.count("_") for context in contexts), default=0), functions=has_functions)
+    return Reading(markov=next((order for order, fit in enumerate(fits) if fit), 0), functions=has_functions)
 
 
 def _with_symbols(grammar: Grammar, nodes: Skeletons) -> tuple[Skeletons, np.ndarray]:

@@ -12,7 +12,7 @@ from oracles.enumeration import model_of, sums_of_states, tree_log_probability
 
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.grammar import check
-from spacy_lpcfg.learning import EM, LexicalSettings
+from spacy_lpcfg.learning import EM, LexicalSettings, TreebankPCFG
 from spacy_lpcfg.learning.adaptation.map_em import PriorEM
 from spacy_lpcfg.learning.adaptation.new_trees import NewTrees
 from spacy_lpcfg.learning.adaptation.prior import Prior
@@ -186,3 +186,17 @@ def test_new_words_have_the_tags_that_they_were_seen_with():
         adapted(prior, new, strength=-1.0)
     with pytest.raises(ValueError, match="at least one tree"):
         adapted(prior, [], strength=1.0)
+
+
+@pytest.mark.parametrize("markov", range(4))
+def test_trees_that_were_learned_from_are_read_as_they_were(markov):
+    """Labels may have the "_" that joins the siblings in the names of "@" symbols."""
+    old = trees("(S (NP_SBJ (N b)) (V c) (NP_OA (N d)) (PP_MOD (P e) (N b)) (A_D f)) (S (N_ b) (V c) (_ .))")
+    new = NewTrees.read(TreebankPCFG(rules=RuleSettings(markov=markov)).fit(old), old)
+    assert not new.is_new_rule.any()
+
+
+def test_grammar_of_single_words_is_adapted():
+    words = trees("(S (N a))\n" * 30)
+    grammar = adapted(Prior.of(TreebankPCFG().fit(words)), words, strength=10.0)
+    assert np.isfinite(tree_log_probability(grammar, words[0]))
