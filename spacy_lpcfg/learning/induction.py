@@ -7,6 +7,7 @@ learn from the trees of an induced grammar in the same way.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from spacy_lpcfg.chart.parser import grammar_parser
 from spacy_lpcfg.checks import COUNT
@@ -15,6 +16,7 @@ from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.trees.transforms import normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -55,7 +57,8 @@ class Induction:
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees; `Learner.fit` has the same arguments and errors."""
-        learner, treebank, golds = self._pivot(), list(trees), None if held_out is None else list(held_out)
+        learner, golds = self._pivot(), None if held_out is None else list(held_out)
+        treebank = list(filter(None, map(partial(normalize_rooted, functions=self.functions), trees)))
         grammar = learner.fit(treebank, held_out=golds, on_step=on_step)
         for _ in range(1, self.n_rounds):
             parser = grammar_parser(grammar)

@@ -26,6 +26,12 @@ def test_induction_learns_from_its_own_trees():
     assert {(start, end) for start, end, _ in parse.spans()} == {(0, 3), (0, 2)}
 
 
+def test_induction_reparses_no_empty_elements():
+    raw = "(S (X (D the) (N a)) (Y (V e) (X (-NONE- *-1)) (Z (P f) (N b)))) (S (X (-NONE- *)))" * 20
+    one, other = (Induction(n_states=1).fit(parse_trees(text)) for text in (raw, raw.replace(" (X (-NONE- *-1))", "")))
+    assert one.to_bytes() == other.to_bytes()
+
+
 def test_induction_of_one_round_is_its_learner():
     trees = treebank(10, 2)
     settings = {"n_states": 1, "lang": "de"}
