@@ -6,7 +6,7 @@ import logging
 
 import numpy as np
 
-from spacy_lpcfg.checks import counted
+from spacy_lpcfg.checks import COUNT, at_least, counted
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 
 logger = logging.getLogger(__name__)
@@ -17,13 +17,10 @@ _NAMED = 5  # symbols in the message, the most frequent ones
 def check_states(n_states: int, tokens_per_state: float) -> None:
     """Check the settings of the number of states.
 
-    RAISES (ValueError): If `n_states` is below 1, or `tokens_per_state` is negative.
+    RAISES (ValueError): If `n_states` is no whole number of at least 1, or `tokens_per_state` no number of at least 0.
     """
-    if not (n_states >= 1 and tokens_per_state >= 0):
-        raise ValueError(
-            f"Expected n_states of at least 1 and tokens_per_state of at least 0, got {n_states} and "
-            f"{tokens_per_state}."
-        )
+    COUNT(n_states=n_states)
+    at_least(0)(tokens_per_state=tokens_per_state)
 
 
 def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np.ndarray:

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from spacy_lpcfg.checks import at_least
+from spacy_lpcfg.checks import COUNT
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ConvexEM:
     tolerance: float = 1e-4
 
     def __post_init__(self) -> None:
-        at_least(1)(max_iterations=self.max_iterations)
+        COUNT(max_iterations=self.max_iterations)
         if self.tolerance != self.tolerance:
             raise ValueError(f"Expected a tolerance that is a number, got {self.tolerance}.")
 
