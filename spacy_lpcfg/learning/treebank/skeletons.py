@@ -34,7 +34,7 @@ class Skeletons:
     head (int32, (n,)): The leaf that is the node's lexical head.
     start, end (int32, (n,)): The node spans the words from `start` up to `end` of its sentence.
     length (int32, (n,)): Number of words of the node's sentence.
-    root_label (str): The most frequent label of the artificial roots, such as "TOP"; "" for trees without.
+    root_labels (Counter of str): Number of trees with each label of an artificial root, such as "TOP"; "" for none.
     """
 
     preterminals: tuple[str, ...]
@@ -49,7 +49,7 @@ class Skeletons:
     start: np.ndarray
     end: np.ndarray
     length: np.ndarray
-    root_label: str
+    root_labels: Counter[str]
 
     @property
     def n_nodes(self) -> int:
@@ -58,6 +58,11 @@ class Skeletons:
     @property
     def symbols(self) -> tuple[str, ...]:
         return self.preterminals + self.interminals
+
+    @property
+    def root_label(self) -> str:
+        """The most frequent label of the artificial roots, the first one on ties; "" without trees."""
+        return max(self.root_labels, key=self.root_labels.__getitem__, default="")
 
     @cached_property
     def roots(self) -> np.ndarray:
@@ -179,7 +184,7 @@ class _Builder:
             start=table[5],
             end=table[6],
             length=np.array(self.lengths, dtype=np.int32),
-            root_label=max(self.root_labels, key=lambda label: self.root_labels[label], default=""),
+            root_labels=self.root_labels,
         )
 
 
@@ -219,14 +224,11 @@ def join(shards: Sequence[Skeletons]) -> Skeletons:
             values = ids[name][values] if name in ids else _shifted(values, start) if name in _NODES else values
             column[start : start + shard.n_nodes] = values
         start += shard.n_nodes
-    roots: Counter[str] = Counter()
-    for shard in shards:
-        roots[shard.root_label] += len(shard.roots)
     return Skeletons(
         preterminals=preterminals,
         interminals=interminals,
         words=words,
-        root_label=max(sorted(roots), key=lambda label: roots[label], default=""),
+        root_labels=sum((shard.root_labels for shard in shards), Counter()),
         **columns,
     )
 

@@ -133,6 +133,12 @@ def test_read_skeletons_joins_shards_of_a_stream(monkeypatch):
     np.testing.assert_array_equal(whole.head, parts.head)
 
 
+@pytest.mark.parametrize("cut", [0, 10, 19])
+def test_root_label_does_not_depend_on_the_cut(cut):
+    treebank = [Tree(root, [Tree("S", word="a")]) for root in ["TOP"] * 6 + ["ROOT"] * 13]
+    assert join([skeletons(treebank[:cut]), skeletons(treebank[cut:])]).root_label == "ROOT"
+
+
 def test_skeletons_leave_out_trees_of_empty_elements():
     nodes = table("(S (NP (-NONE- *)))", "(ROOT (S (NP-SBJ (-NONE- *)) (VP (VB Go) (PRT (RP on)))))")
     assert nodes.symbols == ("VB", "PRT|RP", "S|VP")
