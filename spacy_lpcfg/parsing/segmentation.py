@@ -214,7 +214,7 @@ class SegmentingParser(SentenceParser):
     def n_best(self, query: Sentence, n: int) -> list[Analysis]:
         self.require("distribution")
         query = Query.of(query)
-        return self.parser.n_best(query, n) if self._fits(query) else []
+        return self.parser.n_best(query, n) if self._fits(query) else ListedDistribution(()).n_best(n)
 
     def states(self, query: Sentence) -> list[StateVectors]:
         self.require("states")

@@ -205,6 +205,8 @@ def test_cut_sentence_has_no_other_answers_than_its_tree(core):
     parse = bounded.parse(words)
     assert list(bounded.posteriors(words).brackets) == parse.spans
     assert bounded.n_best(words, n=2) == bounded.states(words) == bounded.distribution(words).n_best(2) == []
+    with pytest.raises(ValueError, match="n to be"):
+        bounded.n_best(words, 0)
     assert np.isnan(bounded.surprisal(words)).all()
     assert len(bounded.surprisal(words)) == 31
     assert np.isnan(bounded.log_probability(words))
