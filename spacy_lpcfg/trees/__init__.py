@@ -1,4 +1,4 @@
-"""Constituency trees: the data structure, treebank files, invertible transforms, head rules and dependencies."""
+"""Constituency trees: the `Tree` class, treebank files, normalization, head rules, and conversion to dependencies."""
 
 from spacy_lpcfg.trees.brackets import parse_trees, write_trees
 from spacy_lpcfg.trees.dependencies import Dependency, conllu, dependencies

@@ -1,12 +1,11 @@
-r"""Read and write bracketed treebank files, as a stream and with errors that name file and line.
+r"""Read and write bracketed treebank files, tree by tree and with errors that name file and line.
 
-The format is that of the Penn Treebank and its many relatives. White space between tokens is
-free: several trees a line and a tree over many lines are both read. The outermost bracket may be
-unlabelled, `( (S ...))`. Labels and words may contain any character but ASCII white space and round
-brackets, and are not changed (`unescape_token` decodes escapes). In a word, NLTK writes a bracket
-as `\(` or `\)`, which is read as `-LRB-` or `-RRB-`. A node `(ID ...)` or `(METADATA ...)` beside
-the tree in an unlabelled outermost bracket, as in the Icelandic and the historical English
-treebanks, names the tree and is dropped.
+The format is that of the Penn Treebank and its many relatives. White space between tokens is free: a line may have
+several trees, and a tree several lines. The root may be unlabelled, `( (S ...))`. Labels and words may contain any
+character but ASCII white space and parentheses, and are not changed (`unescape_token` decodes escapes). The parentheses
+`\(` and `\)`, which NLTK writes in words, are read as `-LRB-` and `-RRB-`. Nodes `(ID ...)` and `(METADATA ...)` right
+below an unlabelled root, as in the Icelandic and the historical English treebanks, are removed; the word of `(ID ...)`
+becomes the `sent_id` of the tree.
 """
 
 from __future__ import annotations
@@ -45,14 +44,16 @@ def parse_trees(
     """Parse the trees of a bracketed text, one at a time.
 
     lines (str or iterable of str): A text, or its lines, such as an open file.
-    path (str): The name of the text in errors.
-    on_error (callable or None): Called once with the error of every malformed tree, which is
-        skipped; None raises the error. Parsing continues after the malformed tree, which ends at
-        its closing bracket, or before the next line that begins with a bracket indented no deeper
-        than the tree's first line. Once a tree was found to run over such a line, every such line
-        begins a tree.
-    YIELDS (Tree): The trees; a text without trees is not an error.
-    RAISES (TreebankError): For the first malformed tree, if `on_error` is None.
+    path (str): What error messages call the text, such as the name of its file.
+    on_error (callable or None): Called with the error of each malformed tree, which is then skipped; None raises the
+        error.
+    YIELDS (Tree): The trees in order; no tree for a text without trees.
+    RAISES (TreebankError): For the first malformed tree, if `on_error` is None; in any case for a tree of more than
+        1,048,576 nodes or 67,108,864 characters.
+
+    A malformed tree ends at its closing parenthesis, or before the next line that begins with a parenthesis and is
+    indented no deeper than the first line of the tree. Once a tree had to end before such a line, every such line
+    begins a new tree.
     """
     yield from build_trees(lines, TreeBuilder(path), on_error=on_error)
 
@@ -60,10 +61,12 @@ def parse_trees(
 def build_trees(
     lines: str | Iterable[str], builder: TreeBuilder, *, on_error: OnError = None, first_line: int = 1
 ) -> Iterator[Tree]:
-    """Parse a bracketed text with a builder, one tree at a time; errors and other arguments as for `parse_trees`.
+    """Parse a bracketed text in the dialect of a `TreeBuilder`, one tree at a time.
 
-    builder (TreeBuilder): Builds the trees from tokens, by the rules of a dialect.
-    first_line (int): The line number that errors give for the first of `lines`.
+    builder (TreeBuilder): Builds the trees from tokens.
+    first_line (int): The number of the first of `lines`, from which error messages count.
+
+    Other arguments, results and errors are those of `parse_trees`.
     """
     source = _Source(lines.split("\n") if isinstance(lines, str) else lines, first_line)
     for number, line in source:
@@ -87,14 +90,14 @@ def build_trees(
 
 
 def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
-    """Write trees, one a line, in UTF-8; compressed with gzip if the name ends in `.gz`.
+    """Write trees, one a line, in UTF-8; compressed with gzip if the file name ends in `.gz`.
 
     The file is replaced atomically: after an error the old file is unchanged.
 
     path (path): The file.
     trees (iterable of Tree): The trees.
-    RAISES (ValueError): If a word, or a label other than the root's, is empty, or contains white space, round brackets,
-        or lone surrogates.
+    RAISES (ValueError): If a label or word contains ASCII white space, parentheses or lone surrogates, or is empty;
+        only the label of the root may be empty.
     """
     with replacing(path) as file, gzipping(file, is_zipped=os.fspath(path).endswith(".gz")) as stream:
         for line in bracket_lines(trees):
@@ -102,14 +105,14 @@ def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
 
 
 def bracket_lines(trees: Iterable[Tree]) -> Iterator[str]:
-    """Yield each tree in brackets, on one line without a line break; errors as for `write_trees`."""
+    """Yield each tree in brackets on one line, without the line break at its end; errors as for `write_trees`."""
     for tree in trees:
         check_writable(tree)
         yield str(tree)
 
 
 class _Source:
-    """Numbered lines split into tokens, which can be re-read from a line that an unclosed tree swallowed."""
+    """A stream of numbered lines that are split into tokens; it can go back to a line inside an unclosed tree."""
 
     def __init__(self, lines: Iterable[str], first_line: int) -> None:
         numbered: Iterator[tuple[int, str | None]] = enumerate(chain(lines, [None]), first_line)  # None marks the end
@@ -145,8 +148,8 @@ class _Source:
         """Split a line into tokens; after an error, a line that begins a tree gets the token `END` in front.
 
         line (str or None): The line; None at the end of the text, which gives the token `END`.
-            after_error (bool): Whether the tree before the line is malformed.
-            depth (int): The number of nodes that are open before the line.
+        after_error (bool): Whether the tree before the line is malformed.
+        depth (int): The number of nodes that are open before the line.
         """
         if line is None:
             return [END]
@@ -158,7 +161,7 @@ class _Source:
         return tokens
 
     def go_back(self, number: int) -> int | None:
-        """Return to the first line after `number` that begins a tree; return its number, None if none has been read."""
+        """Go back to the first buffered line after `number` that begins a tree; return its number, or None."""
         self._indent = next(_indent(line) for n, line in self._buffer if n == number)
         for i, (n, line) in enumerate(self._buffer):
             if n > number and _begins_tree(line, self._indent):
@@ -170,22 +173,22 @@ class _Source:
         return None
 
     def likely_error(self, error: TreebankError, next_line: int | None) -> TreebankError:
-        """Return the error of a malformed tree: that it is not closed, if it runs over a line that begins a tree."""
+        """Return `error`, or that the tree is not closed, if it runs over `next_line`, which begins another tree."""
         if next_line is None or self._is_flush:
             return error
         return TreebankError(_NOT_CLOSED_BEFORE.format(line=error.line, next=next_line), error.path, error.line)
 
 
 def _begins_tree(line: str | None, indent: int) -> bool:
-    """Return whether a line begins with a bracket, indented no deeper than `indent`."""
+    """Return whether a line begins with an opening parenthesis, indented by at most `indent` characters."""
     return line is not None and line.lstrip()[:1] == "(" and _indent(line) <= indent
 
 
 def _without_escapes(line: str, depth: int) -> str:
-    r"""Replace the escaped brackets `\(` and `\)` in a line by `-LRB-` and `-RRB-`.
+    r"""Replace the escaped parentheses `\(` and `\)` in a line by `-LRB-` and `-RRB-`.
 
     The backslash may also be the end of a word, as in `(NNP C:\)`. Of the two readings, the right one is that in which
-    the tree ends with the line, or else in which the line has as many closing as opening brackets.
+    the tree ends with the line, or else in which the line has as many closing as opening parentheses.
 
     depth (int): The number of nodes that are open before the line.
     """

@@ -1,4 +1,4 @@
-"""Head-based conversion of trees to dependencies, and output in CoNLL-U."""
+"""Convert constituency trees to dependencies by head rules, and write dependencies in CoNLL-U."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _BLANKS = re.compile(r"\s+", re.ASCII)  # which would end a cell or a line
 class Dependency(NamedTuple):
     """The dependency of a word on its head.
 
-    head (int): The position of the head; NO_HEAD for the root.
-    parent (str): The label of the node in which the word depends on its head; "" for the root.
-    phrase (str): The label of the largest node that the word heads.
+    head (int): The position of the head in the sentence, from 0; NO_HEAD (-1) for the root.
+    parent (str): The label of the node right above `phrase`, in which the word depends on its head; "" for the root.
+    phrase (str): The label of the largest node that the word heads; its tag if that is the word's preterminal.
     """
 
     head: int
@@ -31,19 +31,19 @@ class Dependency(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The relation, written as `parent>phrase`: S>NP for a subject, VP>NP for an object; "root" for the root."""
+        """The relation as `parent>phrase`, such as S>NP for a subject or VP>NP for an object; "root" for the root."""
         return "root" if self.head == NO_HEAD else f"{self.parent}>{self.phrase}"
 
 
 def dependencies(tree: Tree, rules: HeadRules = ENGLISH) -> list[Dependency]:
-    """Convert a constituency tree to dependencies.
+    """Convert a constituency tree to dependencies by head rules.
 
-    The head of a node depends on the head of the node above it, unless both are the same word, or of the node after it
-    (`HeadRules.next`).
+    The head word of each child depends on the head word of the sister that `HeadRules.governors` returns: mostly the
+    head child, whose own head word heads the node.
 
     tree (Tree): Any tree.
     rules (HeadRules): The head rules of its language.
-    RETURNS (list of Dependency): The dependency of each word; together they form a projective tree.
+    RETURNS (list of Dependency, (n_words,)): The dependency of each word.
     """
     result: list[Dependency] = []
 
@@ -65,13 +65,15 @@ def dependencies(tree: Tree, rules: HeadRules = ENGLISH) -> list[Dependency]:
 
 
 def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
-    """Return a sentence in CoNLL-U: its ID and text, words, tags, and dependencies; other columns are "_".
+    """Return a sentence in CoNLL-U: sentence ID, text, words, tags and dependencies; other columns are "_".
 
-    Tags are UPOS if they are universal parts of speech, and else XPOS. Tags of the Penn Treebank have their UPOS beside
-    them, by the tag alone: auxiliaries but modal verbs are VERB, and conjunctions with the tag IN are ADP.
+    Universal parts of speech are written as UPOS, any other tags as XPOS. If all tags are Penn Treebank tags, UPOS is
+    derived from the tag alone: auxiliaries other than modal verbs become VERB, and conjunctions with the tag IN become
+    ADP.
 
-    tree (Tree): Any tree; its `source` may have the ID and the text, with blanks and multiword tokens.
+    tree (Tree): Any tree; its `source` may have the sentence ID, and the text with white space and multiword tokens.
     rules (HeadRules): The head rules of its language.
+    RETURNS (str): Lines that each end in a line break. The empty line between sentences is left to the caller.
     """
     words = tuple(map(unescape_token, tree.words))
     text = (tree.source and tree.source.text) or SourceText(words, (True,) * len(words))
@@ -90,7 +92,7 @@ def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
 
 
 def _tag_columns(tags: list[str]) -> list[tuple[str, str]]:
-    """Return UPOS and XPOS of each word; "_" for a column whose tag is unknown."""
+    """Return the columns UPOS and XPOS of each word; "_" stands for an unknown tag."""
     if are_universal(tags):
         return [(tag if tag in UNIVERSAL else "PUNCT", _NOTHING) for tag in tags]
     is_penn = all(map(universal_tag, tags))

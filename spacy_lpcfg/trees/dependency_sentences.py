@@ -1,4 +1,4 @@
-"""Sentences with dependencies in CoNLL-U, the format of Universal Dependencies."""
+"""Read sentences with dependencies from CoNLL-U, the format of Universal Dependencies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class DependencySentence:
     features (tuple of str): The features, such as "Case=Nom|Number=Sing", "_" for none, (n_words,).
     heads (tuple of int): The position of the head of each word, `NO_HEAD` for a root, (n_words,).
     relations (tuple of str): The relation of each word to its head, such as "nsubj" or "obl:tmod", (n_words,).
-    source (SentenceSource): The ID of the sentence and its text, with blanks and multiword tokens.
+    source (SentenceSource): The sentence ID and the text with its multiword tokens; ignored in comparisons.
     """
 
     words: tuple[str, ...]
@@ -47,23 +47,28 @@ class DependencySentence:
 
 
 def read_conllu(path: PathLike, on_error: OnError = None) -> Iterator[DependencySentence]:
-    """Read the sentences of a CoNLL-U file, gzipped or not, one at a time; see `read_sentences`.
+    """Read the sentences of a CoNLL-U file, plain or gzipped, one at a time.
 
     RAISES (OSError): If the file cannot be opened.
+
+    Other arguments, results and errors are those of `read_sentences`.
     """
     return read_sentences(read_lines(path), os.fspath(path), on_error)
 
 
 def read_sentences(lines: Iterable[str], path: str, on_error: OnError = None) -> Iterator[DependencySentence]:
-    """Read the sentences of lines in CoNLL-U, one at a time.
+    """Read sentences with dependencies from lines in CoNLL-U, one at a time.
 
-    Comments but for `# sent_id`, and empty nodes (such as 8.1), are skipped.
+    Empty nodes (such as 8.1) and comments other than `# sent_id` and `# text` are skipped. Multiword tokens are kept in
+    the text of the sentence's `source`.
 
-    path (str): The name of the lines in errors.
-    on_error (callable or None): Called with the error of each broken sentence, which is skipped; None raises it.
-    YIELDS (DependencySentence): The sentences in their order.
-    RAISES (TreebankError): If a line is not CoNLL-U, heads form a circle, or a sentence has no words or more than
-        `MOST_WORDS`, and `on_error` is None.
+    lines (iterable of str): The lines, with or without line breaks.
+    path (str): What error messages call the lines, such as the name of their file.
+    on_error (callable or None): Called with the error of each malformed sentence, which is skipped; None raises the
+        error.
+    YIELDS (DependencySentence): The sentences in order.
+    RAISES (TreebankError): If `on_error` is None and a line is malformed, heads form a cycle, or a sentence has no
+        words or more than `MOST_WORDS`.
     """
     numbered = ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, start=1))
     for is_text, group in groupby(numbered, key=lambda pair: bool(pair[1].strip())):
@@ -176,7 +181,7 @@ def _head(text: str, n_words: int, path: str, number: int) -> int:
 
 
 def _top_down(sentence: DependencySentence) -> list[int]:
-    """Return the positions of the roots and their descendants, heads first; words in cycles are missing."""
+    """Return the positions of the roots and their descendants, heads first; words in cycles are left out."""
     children = sentence.children()
     words = [word for word, head in enumerate(sentence.heads) if head == NO_HEAD]
     for word in words:  # grows while it is traversed
@@ -185,11 +190,11 @@ def _top_down(sentence: DependencySentence) -> list[int]:
 
 
 def subtree_spans(sentence: DependencySentence) -> list[tuple[int, int] | None]:
-    """Return the half-open span of the subtree of each word, without the punctuation at its edges.
+    """Return the span [start, end) of the subtree of each word, without the punctuation at both ends of the subtree.
 
-    A bracket or quotation mark at an edge stays if its partner is inside the subtree.
+    A parenthesis or quotation mark at one end is kept if its partner is inside the subtree and not at the other end.
 
-    RETURNS (list of (start, end) or None, (n_words,)): None for a subtree with gaps, and for punctuation alone.
+    RETURNS (list of (start, end) or None, (n_words,)): None for a subtree with gaps, and for one of punctuation alone.
     """
     n_words = len(sentence.words)
     least, greatest, sizes = list(range(n_words)), list(range(n_words)), [1] * n_words
@@ -218,5 +223,5 @@ _PARTNERS |= {closing: opening for opening, closing in _PARTNERS.items()}
 
 
 def _is_paired(words: Sequence[str]) -> bool:
-    """Return whether the first word is a bracket or quotation mark whose partner occurs before the last word."""
+    """Return whether the first word is a parenthesis or quotation mark whose partner occurs before the last word."""
     return _PARTNERS.get(words[0]) in words[1:-1]

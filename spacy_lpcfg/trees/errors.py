@@ -1,4 +1,4 @@
-"""Errors in treebank files, which are raised or passed to a callback."""
+"""Errors in treebank files, which are raised or passed to a callback `on_error`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 class TreebankError(ValueError):
     """An error in a treebank file or text, with its position.
 
+    message (str): What is wrong and how to mend it, without the position.
     path (str): The file, or the name that `parse_trees` was given for the text.
     line (int): The number of the line with the error, from 1; for a malformed tree in brackets its first line.
     """
@@ -34,4 +35,4 @@ def raise_or_report(error: TreebankError, on_error: OnError) -> None:
 
 
 class BrokenFileError(TreebankError):
-    """A treebank file that cannot be read at all, so that skipping a tree does not help."""
+    """Raised, even if there is an `on_error`, for a file that cannot be read further, such as damaged gzip data."""

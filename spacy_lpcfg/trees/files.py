@@ -1,4 +1,4 @@
-"""Treebanks in several files, which learners read in parallel."""
+"""Find treebank files in folders and by patterns; `TreeFiles` is a treebank of several files."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ SUFFIXES = (".mrg", ".mrg.gz")
 
 @dataclass(frozen=True)
 class TreeFiles:
-    """The trees of treebank files, read anew at every iteration; learners read several files in parallel.
+    """The trees of several treebank files, read anew at every iteration; learners read the files in parallel.
 
     paths (tuple of str): Treebank files, gzipped or not, in order. On a cluster all machines need them at these paths.
-    on_error (callable or None): As for `read_trees`; called in the process that reads the file.
-    on_read (callable or None): Called in the process that reads a file, after each reading, with the path
-        and the number of its trees.
-    dialect (str or None): As for `read_trees`.
-    on_dropped (callable or None): Called before `on_read` with each file and, by name, the counts of elements
-        that its dialect left out, as `dropped` of `read_trees`.
-    coarse_tags (bool): As for `read_trees`.
-    encoding (str): As for `read_trees`.
+    on_error (callable or None): Called, in the process that reads the file, with the error of each malformed tree,
+        which is skipped; None raises the error.
+    on_read (callable or None): Called, in the process that reads the file, with the path of each file that has been
+        read and the number of its trees.
+    dialect (str or None): The format of the files, one of `DIALECTS`; None to recognize it for each file.
+    on_dropped (callable or None): Called before `on_read` with the path of each file and a Counter of the elements that
+        the dialect drops, such as "empty categories".
+    coarse_tags (bool): Whether to reduce tags to parts of speech by `coarse_tag`.
+    encoding (str): The encoding of the files, unless they are XML and declare one.
     """
 
     paths: tuple[str, ...]
@@ -58,13 +59,15 @@ class TreeFiles:
         coarse_tags: bool = False,
         encoding: str = UTF_8,
     ) -> TreeFiles:
-        """Collect treebank files; the dialect is recognized if none is given.
+        """Find treebank files, and recognize their common dialect unless `dialect` gives it.
 
         paths (path or iterable of paths): Files; folders, searched recursively for files with a suffix of the dialect;
             or `glob` patterns. Files of a folder or pattern are sorted.
-        RAISES (FileNotFoundError): If a path does not exist, or names no file.
-            (TreebankError): If files are of several dialects.
+        RAISES (FileNotFoundError): If a path does not exist, or a folder or pattern has no such files.
+            (TreebankError): If the files are of several dialects.
             (ValueError): If the dialect is unknown.
+
+        Other arguments are those of the class.
         """
         files = tuple(treebank_files(paths, dialect))
         dialect = dialect or shared_dialect(files, encoding)
@@ -85,7 +88,10 @@ class TreeFiles:
 
 
 def suffixes_of(dialect: str | None = None) -> tuple[str, ...]:
-    """Return the file suffixes, plain and gzipped, that a dialect (None: any dialect) reads from folders."""
+    """Return the suffixes, plain and with `.gz`, by which files of a dialect (None: of any) are found in folders.
+
+    RAISES (KeyError): If the dialect is unknown.
+    """
     dialects = DIALECTS.values() if dialect is None else [DIALECTS[dialect]]
     suffixes = dict.fromkeys(suffix for format_ in dialects for suffix in format_.in_folders)
     return tuple(suffix + end for suffix in suffixes for end in ("", ".gz"))
@@ -94,11 +100,12 @@ def suffixes_of(dialect: str | None = None) -> tuple[str, ...]:
 def treebank_files(
     paths: PathLike | Iterable[PathLike], dialect: str | None = None, others: tuple[str, ...] = ()
 ) -> Iterator[str]:
-    """Yield the treebank files at paths, as for `TreeFiles.of`.
+    """Yield the treebank files at paths: files, folders or `glob` patterns, as for `TreeFiles.of`.
 
-    paths (path or iterable of paths): Files, folders or patterns; files of a folder need a suffix of the dialect.
-    dialect (str or None): None for any dialect; files of a folder that look like no treebank are then skipped, with a
-        warning, unless all do.
+    paths (path or iterable of paths): In a folder, only files with a suffix of the dialect or from `others` are
+        yielded.
+    dialect (str or None): The dialect of the files. With None, suffixes of all dialects count, and files of a folder
+        whose first lines look like no treebank are skipped with a warning; if no file looks like one, all are yielded.
     others (tuple of str): Suffixes of further files to yield, which need not look like treebanks.
     RAISES (FileNotFoundError): As for `files_of`.
         (ValueError): If the dialect is unknown.
@@ -132,9 +139,10 @@ def _is_treebank(file: str) -> bool:
 
 
 def shared_dialect(files: Iterable[str], encoding: str = UTF_8) -> str:
-    """Recognize the common dialect of files; "penn" if there are no files.
+    """Recognize the common dialect of files from their first lines and names; return "penn" if there are no files.
 
-    RAISES (TreebankError): If the files are of several dialects, or one cannot be read.
+    RAISES (TreebankError): If the files are of several dialects, or one cannot be decoded.
+        (OSError): If a file cannot be opened.
     """
     first: dict[str, str] = {}
     for file in files:
@@ -153,8 +161,9 @@ def shared_dialect(files: Iterable[str], encoding: str = UTF_8) -> str:
 def files_of(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[str]:
     """Yield the files at paths, which are files, folders or `glob` patterns.
 
-    suffixes (tuple of str): Suffixes that files of a folder need.
-    RAISES (FileNotFoundError): If a path does not exist or names no file, or a link is broken.
+    suffixes (tuple of str): In a folder, which is searched recursively, only files that end in one of these are
+        yielded.
+    RAISES (FileNotFoundError): If a path does not exist, a folder or pattern has no such files, or a link is broken.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         yield from _files(os.fspath(path), suffixes)

@@ -1,4 +1,4 @@
-"""Head rules, read from files in `head_tables`."""
+"""Head rules, which find the head among the children of a node; the folder `head_tables` has tables of them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ Step = tuple[str, frozenset[str]]
 
 @dataclass(frozen=True)
 class HeadRules:
-    """Head rules of a treebank.
+    """Head rules of a treebank: for each category, search steps that find the head among the children of a node.
 
-    table (mapping of str to steps): The steps that find the head of a category. A step is a side,
-        "left" or "right", and a set of categories: it finds the first child from that side
-            whose category is in the set.
-        The first step that finds a child decides. If none does, it is the child of the parent's
-        own category, else the first that is not punctuation, from the side of the last step.
-    side (str): The search side for categories that are not in the table.
-    coordinators (frozenset of str): Categories of conjunctions. If one precedes the head, the
-        conjunct before it becomes the head.
-    next (frozenset of str): Categories that depend on the child after them if they follow the
-        head, as a conjunction on the next conjunct in Universal Dependencies.
-    fixed (pair of frozenset of str): Categories of function words that begin a fixed expression
-        after another child, and of its further words, as in Japanese "ni yotte". Further words
-        never head a node, and depend on the first one, as in Universal Dependencies.
+    table (mapping of str to steps): The search steps of each category. A step is a side, "left" or "right", and a set
+        of categories: it finds the first child from that side whose category is in the set. The first step that finds a
+        child decides. If none does, the head is the first child from the side of the last step that has the category of
+        the node, or else that is not punctuation.
+    side (str): The side from which to search in nodes whose category is not in the table, "left" or "right".
+    coordinators (frozenset of str): Categories of conjunctions. If one precedes the head, the conjunct before it
+        becomes the head.
+    next (frozenset of str): Categories that, after the head, depend on the child after them, as a conjunction on the
+        next conjunct in Universal Dependencies.
+    fixed (pair of frozenset of str): For fixed expressions of function words, such as Japanese "ni yotte", the
+        categories of their first words and of their further words. An expression begins only after another child. Its
+        further words never head a node, and depend on its first word, as in Universal Dependencies.
     cut (str): Characters that end a category in a label, in addition to "-", "=" and "|".
     """
 
@@ -48,9 +47,9 @@ class HeadRules:
     def head(self, label: str, child_labels: Sequence[str]) -> int:
         """Return the position of the head among the children of a node.
 
-        Function labels are ignored. In a collapsed unary chain (`collapse_unaries`) the innermost
-        category counts for the parent and the outermost for a child, since these are adjacent in
-        the tree; a node `@X` from `binarize` counts as an X.
+        Function labels (the SBJ of NP-SBJ) are ignored. In the label of a collapsed unary chain (`collapse_unaries`)
+        the innermost category counts for the parent and the outermost for a child, since these are adjacent in the
+        tree; a node `@X` from `binarize` counts as an X.
 
         label (str): The parent's label.
         child_labels (sequence of str): The children's labels or tags, left to right.
@@ -70,7 +69,9 @@ class HeadRules:
         return head
 
     def governors(self, label: str, child_labels: Sequence[str]) -> list[int]:
-        """Return the position of the child on which each child depends; the head has its own.
+        """Return the position of the sister on which each child of a node depends; for the head, its own position.
+
+        RETURNS (list of int, (n_children,)): The head's position for all children but those in `next` or `fixed`.
 
         Arguments and errors are those of `head`.
         """
@@ -104,7 +105,7 @@ class HeadRules:
         return parts
 
     def _find(self, parent: str, children: list[str]) -> int:
-        """Find the head by the search steps of the parent's category, regardless of coordination."""
+        """Return the position of the head by the search steps of the parent's category alone, without coordinators."""
         steps = self.table.get(parent) or self._steps_by_pattern(parent) or ((self.side, frozenset()),)
         last_side = steps[-1][0]
         not_punctuation = frozenset(child for child in children if not _is_punctuation(child))
@@ -126,14 +127,15 @@ class HeadRules:
 
 
 def read_head_rules(lines: Iterable[str], path: str) -> HeadRules:
-    """Read head rules: lines of categories with their search steps, `NP NX: right NN|NNS, left NP, right CD JJ`.
+    """Parse a table of head rules: lines of categories and search steps, `NP NX: right NN|NNS, left NP, right CD JJ`.
 
-    Categories that are joined by "|" are looked for at once, others one after the other. "*" in a category matches any
-    characters. Five more lines may give settings for all categories: `side: right`, `coordinators: CC CONJP`,
-    `next: CC`, `fixed: ADP SCONJ, VERB` and `cut: ^ _` (see `HeadRules`). A line that begins with "#" is a comment.
+    Categories joined by "|" are searched for at once; categories separated by blanks are further steps from the same
+    side. "*" in a category matches any characters. Five more kinds of lines give the settings of `HeadRules` for all
+    categories: `side: right`, `coordinators: CC CONJP`, `next: CC`, `fixed: ADP SCONJ, VERB` and `cut: ^ _`. A line
+    that begins with "#" is a comment.
 
     lines (iterable of str): The lines of the table.
-    path (str): The name of the table in errors.
+    path (str): What error messages call the table, such as the name of its file.
     RAISES (ValueError): If a line is malformed; the message has path and line.
     """
     table: dict[str, tuple[Step, ...]] = {}
@@ -161,7 +163,7 @@ def read_head_rules(lines: Iterable[str], path: str) -> HeadRules:
 
 
 def _steps(rule: str) -> tuple[Step, ...]:
-    """Parse the steps of a line; return none if it is malformed."""
+    """Parse the search steps of a line; return () if they are malformed."""
     steps: list[Step] = []
     for step in rule.split(","):
         side, *categories = step.split() or [""]
@@ -187,11 +189,12 @@ DEFAULT = _packaged("general")
 
 
 def head_rules(name: str) -> HeadRules:
-    """Return the head rules of a language, of a named table, or of a file.
+    """Return the head rules of a language, of a table in the package, or of a file.
 
-    name (str): A language code as in spaCy; one of `TABLES`; or the path of a file for `read_head_rules`, which must
-        contain a dot or a slash.
-    RAISES (ValueError): If there is no such table, or the file is malformed, a pipe or a device.
+    name (str): A language code of at most three letters as in spaCy, where a code without a table of its own gives the
+        table "general"; one of `TABLES`; or the path of a file for `read_head_rules`, which must contain a dot or a
+        slash.
+    RAISES (ValueError): If a longer name is no table, or the file is malformed, a pipe or a device.
         (OSError): If the file cannot be opened.
     """
     if name in TABLES:
@@ -231,7 +234,10 @@ _table = lru_cache(maxsize=None)(_packaged)
 
 
 def _category(label: str, index: int) -> str:
-    """Return the bare category of one label in a collapsed, perhaps binarized label."""
+    """Return the category, without function labels, of one node of a collapsed unary chain, which may be binarized.
+
+    index (int): Which node of the chain: 0 for the outermost, -1 for the innermost.
+    """
     if label.startswith(NEW_NODE):
         label = label[len(NEW_NODE) :].partition("->")[0]
     category = split_chain(label)[index]

@@ -1,4 +1,4 @@
-"""Brackets over several lines, laid out as in the files of the Penn Treebank."""
+"""Write trees in brackets on several indented lines, as in the files of the Penn Treebank."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ MOST_INDENTS = 100
 
 
 def indented(tree: Tree) -> str:
-    """Return a tree in brackets, with a line for each constituent and for each tag that does not follow another.
+    """Return a tree in brackets on several lines, laid out as by CoreNLP.
 
-    A constituent begins a line, indented by two blanks for each node above it, up to 100 nodes. A tag stays on the line
-    of its parent if it is the first child, or if the child before it is a tag too, conjunctions (CC) excepted. That is
-    how CoreNLP writes trees.
+    Each constituent begins a line, indented by two blanks for each node above it, up to 100 nodes. So does a tag with
+    its word, unless the tag is the first child of its parent, or the child before it is a tag other than a conjunction
+    (CC): then it stays on the line.
     """
     parts: list[str] = []
     open_nodes: list[tuple[Tree | None, int, bool]] = [(tree, 0, True)]  # node, depth, whether it stays on the line

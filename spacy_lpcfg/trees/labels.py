@@ -1,4 +1,4 @@
-"""Descriptions of the labels of the Penn Treebank: phrases, part-of-speech tags, and functions."""
+"""Descriptions of the labels of the Penn Treebank: phrases, part-of-speech tags, and function labels."""
 
 from __future__ import annotations
 
@@ -112,7 +112,8 @@ FUNCTIONS = {
 def explain(label: str) -> str | None:
     """Return the description of a label or tag of the Penn Treebank; None for an unknown label.
 
-    label (str): A label such as "SBAR" or "VBZ"; with functions, as in "NP-SBJ", the result is "noun phrase, subject".
+    label (str): A label such as "SBAR" or "VBZ"; for one with function labels, such as "NP-SBJ", the result is "noun
+        phrase, subject".
     RAISES (TypeError): If `label` is not a str.
     """
     if not isinstance(label, str):

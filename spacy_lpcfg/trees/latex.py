@@ -25,7 +25,7 @@ _QUOTES = ("``", "''")
 
 
 def to_latex(tree: Tree, style: str = "forest") -> str:
-    r"""Return a tree as LaTeX, one phrase a line.
+    r"""Return a tree as LaTeX code with one phrase a line, for the package forest or qtree.
 
     tree (Tree): Any tree. Words are written as in text, without treebank escapes.
     style (str): "forest", an environment of `\usepackage{forest}`; or "qtree", a command of `\usepackage{qtree}` or
@@ -53,7 +53,7 @@ def to_latex(tree: Tree, style: str = "forest") -> str:
 
 
 def _escaped(text: str) -> str:
-    """Escape a label or word, and put it in braces if it is more than letters and digits."""
+    """Escape the special characters of a label or word, and put it in braces unless it has only letters and digits."""
     if _PLAIN.fullmatch(text) and "_" not in text:
         return text
     return "{" + "".join(_SPECIAL.get(character, character) for character in text) + "}"

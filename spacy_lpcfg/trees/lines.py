@@ -1,4 +1,4 @@
-"""Lines of treebank files and other texts: plain or gzipped, in any encoding that keeps ASCII."""
+"""Read the lines of treebank files and other texts: plain or gzipped, in any encoding that keeps ASCII."""
 
 from __future__ import annotations
 
@@ -24,33 +24,37 @@ _TOO_LONG = "Expected a line of at most {n:,} bytes, but it goes on. Is this a t
 
 
 def read_lines(path: PathLike, encoding: str = UTF_8) -> Iterator[str]:
-    """Yield the lines of a file, plain or gzipped (recognized by content), as `decode_lines` does, with its errors."""
+    """Yield the lines of a file, plain or gzipped (recognized by content), with their line breaks.
+
+    Arguments and errors are those of `decode_lines`; files are opened, and errors raised, as by `open_file`.
+    """
     with opened(path) as file:
         yield from decode_lines(file, os.fspath(path), encoding)
 
 
 @contextmanager
 def opened(path: PathLike) -> Iterator[BinaryIO]:
-    """Open a file for reading bytes, decompressed if its content is gzipped; errors as for `open_file`."""
+    """Context manager: open a file for reading bytes, decompressed if it is gzipped; errors as for `open_file`."""
     with open_file(path) as file:
         is_zipped = file.peek(2)[:2] == b"\x1f\x8b"
         yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if is_zipped else file
 
 
 class Readable(Protocol):
-    """A binary file or a similar object."""
+    """Protocol of a binary stream that can be read line by line, such as an open file."""
 
     def readline(self, size: int = ..., /) -> bytes: ...
 
 
 def decode_lines(stream: Readable, path: str, encoding: str = UTF_8) -> Iterator[str]:
-    """Yield the lines of a stream in an encoding, or in the one that XML declares; UTF-8 may have a byte order mark.
+    """Yield the decoded lines of a binary stream, with their line breaks.
 
-    stream (Readable): A binary stream, such as an open file.
-    path (str): The name of the stream in errors.
-    encoding (str): An encoding that keeps ASCII, such as gb18030.
-    RAISES (BrokenFileError): If the stream has another encoding, is damaged gzip data, or has a line longer than
-        `LONGEST_LINE`.
+    stream (Readable): A binary stream, such as an open file; in UTF-8 it may begin with a byte order mark.
+    path (str): What error messages call the stream, such as the name of its file.
+    encoding (str): An encoding that keeps ASCII, such as gb18030; ignored if the stream is XML and declares one.
+    RAISES (BrokenFileError): If the stream has another encoding, is damaged gzip data, or has a line of more than
+        `LONGEST_LINE` bytes.
+        (ValueError): If the encoding is unknown or does not keep ASCII.
     """
     number = 0
     try:
@@ -91,7 +95,10 @@ def checked_encoding(name: str) -> str:
 
 
 def _declared_encoding(line: bytes, path: str) -> str | None:
-    """Return the encoding that the first line of an XML file declares; None for other files."""
+    """Return the encoding that the first line of an XML file declares; None if it declares none.
+
+    RAISES (BrokenFileError): If the declared encoding is unknown or does not keep ASCII.
+    """
     declared = _XML_ENCODING.match(line)
     if declared is None:
         return None

@@ -1,7 +1,7 @@
-"""The local trees of a treebank: the label of a node with the labels and tags of its children.
+"""Local trees of a treebank: the label of a node with the labels and tags of its children, such as `NP -> DT NN`.
 
-Punctuation is left out, and labels have no functions, so that a local tree stands for a rule of the grammar that
-annotators had in mind: `NP -> DT NN`, `S -> NP VP`.
+Punctuation and function labels (the SBJ of NP-SBJ) are left out, so that local trees are comparable to the rules of a
+grammar, `S -> NP VP`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ LocalTree = tuple[str, ...]
 
 @dataclass(frozen=True, eq=False)
 class LocalTrees:
-    """The set of local trees that occur in a treebank.
+    """The set of local trees (a node's label with those of its children) that occur in a treebank.
 
-    known (frozenset of tuple of str): The local trees.
-    punctuation (frozenset of str): Tags of punctuation, which is left out.
+    known (frozenset of tuple of str): The local trees, each the label of a node and then the labels of its children.
+    punctuation (frozenset of str): Tags of punctuation, which is left out of local trees.
     """
 
     known: frozenset[LocalTree]
@@ -31,7 +31,7 @@ class LocalTrees:
 
     @classmethod
     def of_trees(cls, trees: Iterable[Tree]) -> LocalTrees:
-        """Collect the local trees of normalised trees, leaving out the tags that `punctuation_tags` finds."""
+        """Collect the local trees of normalized trees; tags of punctuation are found by `punctuation_tags`."""
         trees = list(trees)
         punctuation = punctuation_tags(
             Counter((leaf.label, leaf.word or "") for tree in trees for leaf in tree.leaves())
@@ -39,12 +39,16 @@ class LocalTrees:
         return cls(frozenset(rule for tree in trees for rule in local_trees(tree, punctuation)), punctuation)
 
     def unseen(self, tree: Tree) -> list[LocalTree]:
-        """Return the local trees of a tree that do not occur in the treebank, in pre-order."""
+        """Return the local trees of a normalized tree that do not occur in the treebank, in pre-order."""
         return [rule for rule in local_trees(tree, self.punctuation) if rule not in self.known]
 
 
 def local_trees(tree: Tree, punctuation: Collection[str]) -> Iterator[LocalTree]:
-    """Yield the local trees of a normalised tree in pre-order; nodes whose children are all punctuation are skipped."""
+    """Yield the local tree of each node in pre-order: its label, then the labels or tags of its children.
+
+    tree (Tree): A normalized tree.
+    punctuation (collection of str): Tags of children to leave out; a node without other children yields nothing.
+    """
     for node in tree.nodes():
         children = [
             child.label if child.is_leaf else basic_category(child.label)
@@ -56,7 +60,7 @@ def local_trees(tree: Tree, punctuation: Collection[str]) -> Iterator[LocalTree]
 
 
 def punctuation_tags(counts: Mapping[tuple[str, str], int]) -> frozenset[str]:
-    """Return the tags of which more than half of the tokens consist of punctuation marks.
+    """Return the tags for which more than half of the tokens consist of punctuation marks alone.
 
     counts (mapping of (tag, word) to int): How often each word has each tag.
     """

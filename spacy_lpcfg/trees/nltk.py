@@ -1,4 +1,4 @@
-"""Conversion of trees to and from NLTK."""
+"""Convert trees to and from NLTK."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def to_nltk(tree: Tree) -> Any:
 
 
 def from_nltk(tree: Any) -> Tree:
-    """Convert an `nltk.Tree`, or an instance of a subclass; round brackets in words become `-LRB-` and `-RRB-`.
+    """Convert an `nltk.Tree`, or an instance of a subclass; parentheses in words become `-LRB-` and `-RRB-`.
 
-    tree (nltk.Tree): A tree with string labels and each word below its own tag.
-    RAISES (ValueError): If the tree has another form, such as words beside constituents, or labels or words that cannot
-        stand in brackets, such as `ice cream`.
+    tree (nltk.Tree): A tree with string labels and each word below a tag of its own.
+    RAISES (ValueError): If the tree has another form, such as words beside constituents, or a label or word cannot be
+        written in brackets, such as `ice cream` with its blank.
     """
     order, stack = [], [tree]
     while stack:
@@ -58,7 +58,7 @@ def from_nltk(tree: Any) -> Tree:
 
 
 def _escaped(word: str) -> str:
-    r"""Escape round brackets, which NLTK also reads as `\(` and `\)`."""
+    r"""Escape parentheses, which NLTK also writes as `\(` and `\)`, as `-LRB-` and `-RRB-`."""
     return _BRACKET.sub(lambda match: escape_token(match[1]), word)
 
 

@@ -1,8 +1,8 @@
-"""Data augmentation for treebanks: noisy spellings of trees, such as capitals or missing punctuation.
+"""Data augmentation for treebanks: trees whose words are in capitals, lack the final full stop, and the like.
 
-A treebank is edited text: a grammar that learned only from it takes HELP ME for names. It learns to parse capitals,
-headlines, lower case, curly quotation marks, and sentences without a full stop from copies of some of its trees in
-these forms. All but the last keep the number of words, and all keep the brackets.
+A treebank is edited text: a grammar that learned only from it takes HELP ME for names. With noisy trees it also learns
+capitals, headlines, lower case, curly quotation marks, and sentences without a full stop. The last kind of noise
+removes a word; all kinds keep the other words' tags and constituents.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def capitals(tree: Tree) -> Tree:
 
 
 def headline(tree: Tree) -> Tree:
-    """Convert the words of a tree to Headline Case: all words but short function words inside are capitalized."""
+    """Convert the words of a tree to Headline Case: the first word and all but short function words get a capital."""
 
     def spell(leaf: Tree, i: int) -> str:
         word = leaf.word or ""
@@ -45,7 +45,7 @@ def curly_quotes(tree: Tree) -> Tree:
 
 
 def without_final(tree: Tree) -> Tree:
-    """Remove the final punctuation mark of a sentence, if there is one and another word."""
+    """Remove the last word of a tree if its tag is "." and it is not the only word; else return the tree itself."""
     leaves = tree.leaves()
     if leaves[-1].label != "." or len(leaves) == 1:
         return tree
@@ -66,16 +66,16 @@ KINDS = (*COPIED, *CHANGED)
 
 
 def with_noise(trees: Iterable[Tree], *, share: float, seed: int = 0) -> Iterator[Tree]:
-    """Yield trees, and randomly add noisy copies or change their spelling.
+    """Yield trees, and randomly change their spelling or add copies in another spelling.
 
     Copies in capitals and in headline case are added after their trees, since nearly all of their words differ. Lower
     case, curly quotation marks and missing final punctuation are applied in place, since most words stay the same: in a
     copy, words that occur once, from which learners estimate unknown words, would occur twice.
 
     trees (iterable of Tree): Trees with Penn Treebank tags.
-    share (float): Probability of each of the five kinds of noise for a tree.
+    share (float): Probability, from 0 to 1, with which each of the five kinds of noise is applied to a tree.
     seed (int): Seed of the random choice.
-    YIELDS (Tree): Each tree, changed or not, and after it those of its copies that differ from it.
+    YIELDS (Tree): Each tree, changed or not, and after it those of its copies that differ from the original tree.
     RAISES (ValueError): If `share` is not between 0 and 1.
     """
     SHARE(share=share)

@@ -1,4 +1,4 @@
-"""Streaming readers of treebank files in any dialect."""
+"""Read treebank files in any dialect (a treebank format that can be read), one tree at a time."""
 
 from __future__ import annotations
 
@@ -28,19 +28,20 @@ def read_trees(
     coarse_tags: bool = False,
     encoding: str = UTF_8,
 ) -> Iterator[Tree]:
-    """Read the trees of files, one at a time: memory does not grow with the files.
+    """Read the trees of treebank files, one at a time: memory does not grow with the files.
 
     paths (path or iterable of paths): Files, plain or compressed with gzip (recognized by content).
-    on_error (callable or None): Called with the error of every malformed tree, which is skipped,
-        as for `parse_trees`; None raises the error.
-    dialect (str or None): One of `DIALECTS`; None to recognize it for each file (`dialect_of`).
-    dropped (Counter or None): Receives the counts, by name, of the elements that the dialect drops from trees.
-    coarse_tags (bool): Whether tags are reduced to parts of speech by `coarse_tag`.
+    on_error (callable or None): Called with the error of each malformed tree, which is skipped; None raises the error.
+    dialect (str or None): The format of the files, one of `DIALECTS`; None to recognize it for each file
+        (`dialect_of`).
+    dropped (Counter or None): Receives, after each file, the counts of the elements that the dialect removes from trees
+        or changes, by descriptions such as "empty categories".
+    coarse_tags (bool): Whether to reduce tags to parts of speech by `coarse_tag`.
     encoding (str): The encoding of the files, unless they are XML and declare one; UTF-8 may have a byte order mark.
     YIELDS (Tree): The trees of the files in order.
-    RAISES (TreebankError): For the first malformed tree, if `on_error` is None; and in any case if a
-        file has another encoding, is damaged gzip data, looks like a dialect of another family, or has trees
-        but no words.
+    RAISES (TreebankError): For the first malformed tree, if `on_error` is None; and in any case if a file has another
+        encoding, is damaged gzip data, looks like a dialect of another family, ends within a sentence (NEGRA and XML),
+        or has trees but no words.
         (OSError): If a file cannot be opened.
         (ValueError): If the dialect or the encoding is unknown.
     """
@@ -58,7 +59,11 @@ def read_dialect(
     dialect: str | None = None,
     dropped: Counter[str] | None = None,
 ) -> Iterator[Tree]:
-    """Read the trees of an iterable of lines, as `read_trees` does with a file; `path` names the lines in errors."""
+    """Read the trees of a file that is given as lines; results, errors and other arguments are those of `read_trees`.
+
+    lines (iterable of str): The lines of the file.
+    path (str): The name of the file, for error messages; its suffix helps to recognize the dialect (see `dialect_of`).
+    """
     stream = iter(lines)
     opening = first_lines(stream)
     name = checked_dialect(dialect) or recognized_dialect("".join(opening), path)
@@ -82,9 +87,9 @@ def read_dialect(
 
 
 def dialect_of(path: PathLike, encoding: str = UTF_8) -> str:
-    """Recognize the dialect of a file by its first lines; return its name.
+    """Recognize the dialect of a treebank file by its first lines, and return the dialect's name.
 
-    A bracketed file with a suffix of the Penn Treebank, such as `.mrg`, is `penn`, and so is a file that looks like no
+    A bracketed file with a suffix of the Penn Treebank, such as `.mrg`, is "penn", and so is a file that looks like no
     dialect.
 
     RAISES (TreebankError, OSError): As for `read_trees`.
@@ -93,7 +98,7 @@ def dialect_of(path: PathLike, encoding: str = UTF_8) -> str:
 
 
 def recognized_dialect(opening: str, path: str) -> str:
-    """Recognize the dialect of a file by its first lines and its name, as `dialect_of` does."""
+    """Recognize the dialect of a file as `dialect_of` does, from its first lines `opening` and its name `path`."""
     name = looks_like(opening)
     if name is None:
         return PENN
@@ -101,12 +106,12 @@ def recognized_dialect(opening: str, path: str) -> str:
 
 
 def bracketed_as_penn(name: str) -> str:
-    """Return "penn" for a dialect of the same family, and the name of any other dialect unchanged."""
+    """Return "penn" for a dialect of the family "brackets", such as "keyaki"; return any other name unchanged."""
     return PENN if DIALECTS[name].family == DIALECTS[PENN].family else name
 
 
 def checked_dialect(name: str | None) -> str | None:
-    """Check that a dialect of this name exists, unless it is None, and return the name.
+    """Check that there is a dialect of this name, and return the name; None is returned unchecked.
 
     RAISES (ValueError): If there is no dialect of that name.
     """

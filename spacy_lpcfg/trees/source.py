@@ -1,4 +1,4 @@
-"""Metadata of a treebank sentence: its ID, and the surface text of its words."""
+"""Metadata of a treebank sentence: its ID, and the text with its white space and multiword tokens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ CONTINUED = "+"
 
 
 class SurfaceToken(NamedTuple):
-    """A surface token: its form, and the range [start, end) of its words, more than one for a multiword token."""
+    """A token as it stands in the text: its form, and the range [start, end) of its words.
+
+    A multiword token, such as French "du" for "de" and "le", has more than one word.
+    """
 
     start: int
     end: int
@@ -18,12 +21,12 @@ class SurfaceToken(NamedTuple):
 
 
 class SourceText(NamedTuple):
-    """The words of a text with the white space and multiword tokens from which the text can be restored.
+    """The words of a text, with the white space and the multiword tokens from which the text can be restored.
 
-    words (tuple of str): The words as in the text, without treebank escapes, (n_words,).
-    spaces (tuple of bool): Whether white space follows each word, (n_words,).
-    multiwords (tuple of str): The form of the multiword token that begins with each word, such as "du" for de and le;
-        `CONTINUED` for its other words, "" for all other words, (n_words,); () for a text without such tokens.
+    words (tuple of str, (n_words,)): The words as in the text, without treebank escapes.
+    spaces (tuple of bool, (n_words,)): Whether white space follows each word.
+    multiwords (tuple of str, (n_words,)): At the first word of each multiword token its form, such as "du" at "de" for
+        "de" and "le"; `CONTINUED` at its further words, "" at all other words. () for a text without multiword tokens.
     """
 
     words: tuple[str, ...]
@@ -43,7 +46,7 @@ class SourceText(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text, without white space at its end."""
+        """The text, with one blank for any white space between words and none at the end."""
         return "".join(f"{token.form}{' ' * self.spaces[token.end - 1]}" for token in self.tokens()).rstrip()
 
     @property
@@ -58,11 +61,11 @@ class SourceText(NamedTuple):
 
 
 class SentenceSource(NamedTuple):
-    """The ID, text and line of a sentence in a file, besides its tree.
+    """Metadata of a sentence in a treebank file: its ID, text and line.
 
     sent_id (str): The ID of the sentence; "" if it has none.
     text (SourceText or None): The text of the sentence; None if the file has only words.
-    line (int or None): The line on which its tree begins, from 1; None if the reader of the format does not say.
+    line (int or None): The line on which its tree begins, from 1; None if the reader of the format does not tell it.
     """
 
     sent_id: str = ""

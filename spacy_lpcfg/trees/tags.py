@@ -1,4 +1,4 @@
-"""Universal parts of speech of Penn tags, and coarse tags for morphological ones, of which treebanks have hundreds."""
+"""Convert Penn Treebank tags to universal parts of speech, and tags with morphological features to coarse tags."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _MOOD = re.compile(r"^((?:AX|BE|DO|HV|LB|MD|RD|UT|VB)[DP])[IS]$")
 
 
 def coarse_tag(tag: str) -> str:
-    """Return the part of speech of a tag: the characters before the first of the signs - = ^ _ :
+    """Reduce a tag to its part of speech: the characters before the first of the signs - = ^ _ :
 
     `N-A` (IcePaHC), `N^A^SG` (HeliPaD), `no_et_þf` (GreynirCorpus) and `subst:sg:nom` become `N`, `N`, `no` and
-    `subst`. In compound tags each component is reduced: `N+D-A` becomes `N+D`. The mood of verbs in historical corpora,
-    which is a letter, is removed as well: `VBDI` and `VBDS` become `VBD`. Tags that begin with a sign, such as `-LRB-`,
-    and tags without one, such as `PRP$` and `NNP|NN`, are kept.
+    `subst`. In compound tags each component is reduced: `N+D-A` becomes `N+D`. The last letter of verb tags in
+    historical corpora, which is the mood, is removed as well: `VBDI` and `VBDS` become `VBD`. Tags that begin with a
+    sign, such as `-LRB-`, and tags without one, such as `PRP$` and `NNP|NN`, are kept.
     """
     if tag.startswith(tuple(_SIGNS)):
         return tag
@@ -49,7 +49,7 @@ def coarse_tag(tag: str) -> str:
 
 
 def with_coarse_tags(tree: Tree) -> Tree:
-    """Replace the tags of a tree by `coarse_tag`; phrase labels are kept."""
+    """Reduce the tags of a tree to parts of speech by `coarse_tag`; phrase labels are kept."""
     coarse = tree.with_leaves(Tree(coarse_tag(leaf.label), word=leaf.word) for leaf in tree.leaves())
     return coarse.with_source(tree.source)
 

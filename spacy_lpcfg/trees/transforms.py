@@ -1,11 +1,11 @@
 r"""Tree transforms: binarization, unary collapsing, normalization, and token escapes.
 
-`binarize` and `unbinarize`, and `collapse_unaries` and `expand_unaries`, are exact inverses.
-`normalize` and its steps cannot be undone.
+`binarize` and `unbinarize`, and `collapse_unaries` and `expand_unaries`, are exact inverses, but for the `source` of a
+tree. `normalize` and its steps cannot be undone.
 
-A chain of unary nodes is collapsed into one node whose label joins theirs by "|", outermost first:
-`(S (VP (VB Go)))` becomes the leaf `(S|VP|VB Go)`. A "|" or backslash in a label is escaped by a
-backslash: `ADVP|PRT` becomes `ADVP\|PRT`. `split_chain` splits such labels.
+A chain of unary nodes is collapsed into one node whose label joins their labels by "|", outermost first: `(S (VP (VB
+Go)))` becomes the leaf `(S|VP|VB Go)`. A "|" or backslash in a label is escaped by a backslash: `ADVP|PRT` becomes
+`ADVP\|PRT`. `split_chain` splits such labels.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def binarize(tree: Tree, *, markov: int = 0) -> Tree:
     Children are grouped from the left: `(VP (@VP (@VP V NP) PP) SBAR)`.
 
     tree (Tree): A tree; unary nodes are left as they are.
-    markov (int): Number of nearest siblings outside of a new node that its label records: with 2,
-        the innermost new node of the example is `@VP->_PP_SBAR`; with 0 it is `@VP`.
-    RETURNS (Tree): The binarized tree, which `unbinarize` restores.
-    RAISES (ValueError): If a label of the tree begins with "@".
+    markov (int): Number of siblings right after the children of a new node that its label records: with 2, the
+        innermost new node of the example is `@VP->_PP_SBAR`; with 0 it is `@VP`.
+    RETURNS (Tree): The binarized tree, from which `unbinarize` restores `tree`.
+    RAISES (ValueError): If a label of the tree begins with "@", or `markov` is negative.
     """
     if markov < 0:
         raise ValueError(f"The Markov order is 0 or more, but got {markov}.")
@@ -92,10 +92,10 @@ def unbinarize(tree: Tree) -> Tree:
 
 
 def collapse_unaries(tree: Tree) -> Tree:
-    """Collapse every chain of unary nodes into one node; a word's tag is the last label of its chain.
+    """Collapse every chain of unary nodes into one node; over a word, the last label of the chain is the tag.
 
     tree (Tree): Any tree.
-    RETURNS (Tree): A tree without unary nodes, which `expand_unaries` restores.
+    RETURNS (Tree): A tree without unary nodes, from which `expand_unaries` restores `tree`.
     """
 
     def collapse(node: Tree, children: list[Tree]) -> Tree:
@@ -109,7 +109,7 @@ def collapse_unaries(tree: Tree) -> Tree:
 
 
 def expand_unaries(tree: Tree) -> Tree:
-    """Undo `collapse_unaries`."""
+    """Undo `collapse_unaries`: expand each joined label, such as `S|VP`, to a chain of unary nodes."""
 
     def expand(node: Tree, children: list[Tree]) -> Tree:
         *outer, innermost = split_chain(node.label)
@@ -124,15 +124,15 @@ def expand_unaries(tree: Tree) -> Tree:
 
 
 def join_chain(labels: Iterable[str]) -> str:
-    """Join the labels of the nodes of a unary chain, outermost first, to the label of a collapsed node."""
+    """Join the labels of a unary chain, outermost first, with "|" to the label of a collapsed node."""
     return "|".join(_SPECIAL.sub(r"\\\g<0>", label) for label in labels)
 
 
 def split_chain(label: str) -> list[str]:
-    """Split the label of a collapsed unary chain into the labels of its nodes, outermost first.
+    r"""Split the label of a collapsed unary chain into the labels of its nodes, outermost first.
 
-    label (str): A label of a collapsed tree, as `S|VP` or `ADVP\\|PRT`.
-    RETURNS (list of str): At least one label, as `["S", "VP"]` or `["ADVP|PRT"]`.
+    label (str): A label of a collapsed tree, such as `S|VP` or `ADVP\|PRT`.
+    RETURNS (list of str): At least one label: `["S", "VP"]` or `["ADVP|PRT"]` for these examples.
     """
     if "\\" not in label:
         return label.split("|")
@@ -140,13 +140,19 @@ def split_chain(label: str) -> list[str]:
 
 
 def category_with_functions(label: str) -> str:
-    """Return a label without indices; a label that begins with a hyphen, such as -LRB-, is kept."""
+    """Remove the indices of a label, but not its function labels: NP-SBJ-1 becomes NP-SBJ.
+
+    A label that begins with a hyphen, such as -LRB-, is returned unchanged.
+    """
     category, *functions = label.partition("=")[0].split("-")
     return "-".join([category, *(name for name in functions if name and not name.isdigit())]) if category else label
 
 
 def basic_category(label: str) -> str:
-    """Return a label without function labels and indices; a label that begins with a hyphen is kept."""
+    """Remove the function labels and indices of a label: NP-SBJ-1 becomes NP.
+
+    A label that begins with a hyphen or equals sign, such as -LRB-, is returned unchanged.
+    """
     return label.partition("-")[0].partition("=")[0] or label
 
 
@@ -177,11 +183,11 @@ def rooted(tree: Tree, root: str | None) -> Tree:
 
 
 def strip_root(tree: Tree) -> tuple[str, Tree]:
-    """Remove the artificial root: a unary node with a label such as ROOT or TOP.
+    """Remove the artificial roots of a tree: unary nodes at the top with labels such as ROOT, TOP or "".
 
-    tree (Tree): Any tree. A root with several children is kept, since nothing else joins them.
-    RETURNS (str, Tree): The root's label and the tree below; of nested roots, which are all removed, the innermost
-        label that is not empty; "" and the tree itself if there is no such root.
+    tree (Tree): Any tree. A root with several children is kept, since no other node joins them.
+    RETURNS (str, Tree): The label of the removed root ("" if there is none) and the tree below. Of several nested
+        roots, all are removed, and the innermost label that is not empty is returned.
     """
     root = ""
     while tree.label in ROOT_LABELS and len(tree.children) == 1:
@@ -195,8 +201,8 @@ def clean(tree: Tree, *, functions: bool = False) -> Tree | None:
 
     An unlabelled root with several children, which cannot be removed, is labelled TOP, which EVALB does not count.
 
-    functions (bool): Whether to keep function labels, and remove only indices.
-    RETURNS (Tree or None): The clean tree; None if it has no words but empty elements.
+    functions (bool): Whether to keep function labels (NP-SBJ), and remove only indices.
+    RETURNS (Tree or None): The clean tree; None if all its words are empty elements.
     """
     cleaned = remove_empty(tree)
     if cleaned is None:
@@ -214,27 +220,27 @@ def clean(tree: Tree, *, functions: bool = False) -> Tree | None:
 
 
 def normalize(tree: Tree, *, functions: bool = False) -> Tree | None:
-    """Normalize a tree for learning: clean it, and merge a category with the same category directly below it.
+    """Normalize a tree for learning: clean it, and merge each node with an only child that has the same label.
 
     functions (bool): Whether to keep function labels, as for `clean`.
-    RETURNS (Tree or None): The normalized tree; None if it has no words but empty elements.
+    RETURNS (Tree or None): The normalized tree; None if all its words are empty elements.
     """
     cleaned = clean(tree, functions=functions)
     return None if cleaned is None else _merge_unaries(cleaned).with_source(tree.source)
 
 
 def normalize_rooted(tree: Tree, *, functions: bool = False) -> Tree | None:
-    """Normalize a tree as `normalize` does, but keep its artificial root, if it has one with a label."""
+    """Normalize a tree as `normalize` does, but keep its artificial root, such as ROOT, unless that is unlabelled."""
     root, _ = strip_root(tree)
     normalized = normalize(tree, functions=functions)
     return Tree(root, [normalized], source=normalized.source) if normalized and root else normalized
 
 
 def escape_token(word: str) -> str:
-    """Escape the brackets in a word as the Penn Treebank does: `(` as `-LRB-`, `:)` as `:-RRB-`.
+    """Escape the parentheses and other brackets in a word as the Penn Treebank does: `(` as `-LRB-`, `:)` as `:-RRB-`.
 
-    The six brackets are `()`, `[]` and `{}`: round, square (-LSB-) and curly (-LCB-).
-    Quotation marks depend on their position in the sentence: see `escape_tokens`.
+    The six characters are `()`, `[]` and `{}`: round, square (-LSB-) and curly (-LCB-). Quotation marks depend on their
+    position in the sentence: see `escape_tokens`.
     """
     return _BRACKET.sub(lambda match: _BRACKET_NAMES[match[0]], word)
 
@@ -242,8 +248,8 @@ def escape_token(word: str) -> str:
 def unescape_token(word: str) -> str:
     r"""Convert a treebank token to plain text: the inverse of `escape_token`, and more.
 
-    `-LRB-` and the other five become brackets, `\/` and `\*` lose the backslash, and the words
-    ``` `` ``` and `''` become `"`.
+    `-LRB-` becomes `(`, and so on for the other five; `\/` and `\*` lose the backslash; the words ``` `` ``` and `''`
+    become `"`.
     """
     if word in ("``", "''"):
         return '"'
@@ -253,14 +259,13 @@ def unescape_token(word: str) -> str:
 def escape_tokens(words: Sequence[str], *, known: Container[str] = ()) -> list[str]:
     r"""Convert the words of a sentence to treebank spelling.
 
-    Brackets are escaped. Straight double quotation marks open and close alternately, and close at
-    the end of the sentence; curly ones are converted by their form.
+    The characters `()[]{}` are escaped. Straight double quotation marks open and close alternately, and close at the
+    end of the sentence; curly ones are converted by their form.
 
     words (sequence of str): The words of one sentence, as in the text.
-    known (container of str): Words in the spelling of the treebank, for instance the words of a
-        grammar. They are kept as they are, since some treebanks have `[` and `"` beside `-LRB-`;
-        `1/2` becomes `1\/2` if that is known.
-    RETURNS (list of str): The words to look up in a grammar of that treebank.
+    known (container of str): Words in the spelling of the treebank, for instance the words of a grammar. They are kept
+        as they are, since some treebanks have `[` and `"` beside `-LRB-`; `1/2` becomes `1\/2` if that is known.
+    RETURNS (list of str, (n_words,)): The words to look up in a grammar of that treebank.
     """
     escaped = []
     is_open = False

@@ -1,8 +1,7 @@
 """The constituency tree, an immutable data structure that is used throughout the package.
 
-A node is either a *leaf* (a preterminal: its label is the tag, and it has a word) or an inner node
-(a label and at least one child). No function here is recursive, so that the depth of a tree is
-limited only by memory.
+A node is either a *leaf* (a preterminal: its label is the tag, and it has a word) or an inner node (a label and at
+least one child). No function here is recursive, so that only memory limits the depth of a tree.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ class Tree:
     children (tuple[Tree, ...]): The children from left to right; empty for a leaf.
     word (str or None): The word of a leaf; None for an inner node.
     source (SentenceSource or None): Metadata of the sentence at a root, such as its ID; ignored in comparisons.
-
-    Trees are immutable, and equal when labels, words and shape are equal.
     RAISES (ValueError): Unless exactly one of `children` and `word` is given.
+
+    Trees are immutable, and equal when labels, words and shape are equal. `len(tree)` is the number of words.
     """
 
     __slots__ = ("children", "label", "source", "word")
@@ -73,7 +72,7 @@ class Tree:
         return self.with_source((self.source or SentenceSource())._replace(sent_id=sent_id))
 
     def with_source(self, source: SentenceSource | None) -> Tree:
-        """Return the tree with another `source`, whose text is dropped unless it has as many words as the tree."""
+        """Return the tree with another `source`; its `text` is set to None if that has another number of words."""
         if source is self.source:
             return self
         if source and source.text and len(source.text.words) != len(self):
@@ -108,10 +107,9 @@ class Tree:
             stack.extend(node.children[::-1])
 
     def spans(self) -> list[Span]:
-        """Return the brackets of the inner nodes, in pre-order.
+        """Return the labelled span of each inner node, in pre-order; preterminals have none.
 
-        RETURNS (list of (int, int, str)): Start, end and label; positions are half-open fenceposts
-            between words, [start, end).
+        RETURNS (list of (int, int, str)): Start, end and label; the words of the node are [start, end), counted from 0.
         """
         spans: list[Span] = []
         position = 0
@@ -132,8 +130,8 @@ class Tree:
     def fold(self, function: Callable[[Tree, list[Result]], Result]) -> Result:
         """Compute a value bottom-up, as a recursive function would, but without recursion.
 
-        function (callable): Called for every node in post-order, left to right, with the node and
-            the list of its children's results (empty for a leaf).
+        function (callable): Called for every node in post-order, left to right, with the node and the list of the
+            results of its children (empty for a leaf).
         RETURNS: The result of the root.
         """
         results: list[Result] = []
@@ -148,21 +146,24 @@ class Tree:
         return results[0]
 
     def with_leaves(self, leaves: Iterable[Tree]) -> Tree:
-        """Return the tree with its leaves replaced, from left to right, by as many others; `source` becomes None."""
+        """Return the tree with its leaves replaced, from left to right; its `source` becomes None.
+
+        leaves (iterable of Tree): A new leaf for each leaf of the tree.
+        """
         following = iter(leaves)
         return self.fold(lambda node, below: next(following) if node.is_leaf else Tree(node.label, below))
 
     @classmethod
     def from_spans(cls, words: Sequence[str], tags: Sequence[str], spans: Iterable[Span]) -> Tree:
-        """Build the tree that has the given brackets: the inverse of `words`, `tags` and `spans()`.
+        """Build a tree from its words, tags and labelled spans: the inverse of `words`, `tags` and `spans()`.
 
         words (sequence of str): The words, at least one.
-        tags (sequence of str): Their tags, one a word.
-        spans (iterable of (int, int, str)): Half-open brackets in pre-order, so that the first one
-            covers the sentence and the outer of two equal brackets comes first. May be empty for a
-            sentence of one word.
-        RAISES (ValueError): If brackets cross, are empty, outside the sentence or out of order, if
-            the first one does not cover the sentence, or if the numbers of words and tags differ.
+        tags (sequence of str): The tag of each word.
+        spans (iterable of (int, int, str)): Start, end and label of each inner node, over the words [start, end), in
+            pre-order: the first span covers the sentence, and of two spans over the same words the outer one comes
+            first. May be empty for a sentence of one word.
+        RAISES (ValueError): If spans cross, are empty, outside the sentence or out of order, if the first one does not
+            cover the sentence, or if the numbers of words and tags differ.
         """
         if not words or len(words) != len(tags):
             raise ValueError(
@@ -204,7 +205,8 @@ class Tree:
     def __str__(self) -> str:
         """Return the tree in brackets, on one line: (S (NP (DT the) (NN cat)) (VP (VBD slept))).
 
-        A blank follows a word that ends in a backslash, which would escape the bracket for other readers.
+        A blank follows a word that ends in a backslash, with which other readers would take the parenthesis for a part
+        of the word.
         """
         pieces: list[str] = []
         stack: list[Tree | None] = [self]
@@ -264,7 +266,7 @@ def _from_flat(flat: tuple[Any, ...], source: SentenceSource | None) -> Tree:
 
 
 def _advance(open_brackets: list[tuple[Span, list[Tree]]], leaves: list[Tree], position: int, end: int) -> int:
-    """Add the leaves up to `end` to the open brackets, and close the brackets that end there."""
+    """Add the leaves up to `end` to the open constituents, and close the constituents that end there."""
     while True:
         (_, bracket_end, label), children = open_brackets[-1]
         stop = min(end, bracket_end)

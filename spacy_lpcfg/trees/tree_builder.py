@@ -1,4 +1,4 @@
-"""Building of trees from the tokens of a bracketed text; the dialects of `formats` are subclasses."""
+"""`TreeBuilder`, which builds trees from the tokens of a bracketed text; dialects in `formats` are its subclasses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TooLargeTree(BrokenFileError):
 
 
 class OpenNode:
-    """A node whose closing bracket has not been read yet."""
+    """A node whose closing parenthesis has not been read yet."""
 
     __slots__ = ("children", "is_pruned", "label", "word")
 
@@ -36,10 +36,13 @@ class OpenNode:
 
 
 class TreeBuilder:
-    """A builder of trees from tokens; dialects are subclasses. After an error it skips to the next tree.
+    """A builder of trees from the tokens of a bracketed text; after an error it skips to the next tree.
 
-    path (str): The name of the text in errors.
-    dropped (Counter or None): Receives the counts, by name, of elements that the dialect leaves out or changes.
+    Each dialect of brackets is a subclass.
+
+    path (str): What error messages call the text, such as the name of its file.
+    dropped (Counter or None): Receives the counts of the elements that the dialect removes or changes, by descriptions
+        such as "codes".
     """
 
     def __init__(self, path: str, dropped: Counter[str] | None = None) -> None:
@@ -56,7 +59,9 @@ class TreeBuilder:
         self._finished: Tree | None = None  # a complete tree, an error if text follows it
 
     def finished(self, tree: Tree) -> Tree | None:
-        """Convert a complete tree of the dialect; return None to drop it.
+        """Convert a complete tree of the dialect to its final form; return None to drop the tree.
+
+        Without a dialect, nodes `(ID ...)` and `(METADATA ...)` below an unlabelled root are removed.
 
         RAISES (ValueError): If the tree is malformed.
         """
@@ -64,16 +69,23 @@ class TreeBuilder:
 
     @property
     def depth(self) -> int:
-        """The number of nodes that are open after the tokens so far."""
+        """The number of nodes that are still open after the tokens read so far."""
         return len(self._stack)
 
     @property
     def is_open(self) -> bool:
-        """Whether the tokens so far end inside a tree."""
+        """Whether the tokens read so far end inside a tree."""
         return bool(self._stack)
 
     def read(self, tokens: Iterable[str], number: int) -> Iterator[Tree]:
-        """Read the tokens of a line (after an error: the remaining ones) and yield the trees that they complete."""
+        """Read the tokens of a line and yield the trees that they complete.
+
+        After an error it is to be called again with the remaining tokens.
+
+        tokens (iterable of str): Parentheses, labels, words, and `END` where a tree must be complete.
+        number (int): The number of the line, for error messages.
+        RAISES (TreebankError): If a tree is malformed, or too large (TooLargeTree).
+        """
         for token in tokens:
             if token == "(":
                 if not self._stack:
@@ -163,7 +175,7 @@ class TreeBuilder:
             raise self._error(_NOT_CLOSED.format(n_open=n_open), self.line)
 
     def _error(self, message: str, number: int, *, stray: bool = False) -> TreebankError:
-        """Return the error of the current tree, or of a stray token if no tree precedes it on its line."""
+        """Return the error of the current tree, or of a token outside of trees, with the line on which it began."""
         self.is_broken = True
         if stray and self._finished is None:
             self.line = number
@@ -205,7 +217,10 @@ _NO_LABEL = (
 
 
 def _without_names(tree: Tree) -> Tree | None:
-    """Drop `(ID ...)` and `(METADATA ...)` in an unlabelled outermost bracket, and set the tree's `sent_id`."""
+    """Remove nodes `(ID ...)` and `(METADATA ...)` below an unlabelled root; set the `sent_id`.
+
+    RETURNS (Tree or None): The tree; None if no other node is left.
+    """
     if tree.label != "" or all(child.label not in TREE_NAMES for child in tree.children):
         return tree
     children = [child for child in tree.children if child.label not in TREE_NAMES]
