@@ -1,4 +1,4 @@
-"""The XML of Alpino (van Noord): nodes with categories or words, of which `begin` is the position in the sentence."""
+"""Read the XML of Alpino (van Noord): a `node` for each phrase and word; `begin` is the position in the sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_EDGE = ("--", "top")
 
 
 def read_alpino(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
-    """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
+    """Yield the trees of an Alpino XML file; arguments and errors are those of `TreeFormat.read`."""
 
     def graph(element: ElementTree.Element) -> tuple[Graph, str]:
         sentence = element.find("sentence")
@@ -27,7 +27,7 @@ def read_alpino(lines: Iterable[str], path: str, on_error: OnError, dropped: Cou
 
 
 def _graph(element: ElementTree.Element, dropped: Counter[str]) -> Graph:
-    """Build the graph of a sentence, without the nodes that repeat another by its index."""
+    """Build the graph of a sentence, without the nodes that only refer to another node by its index."""
     words: list[tuple[int, Word]] = []
     phrases: dict[str, Phrase] = {}
     stack = [(node, _ROOT) for node in element.findall("node")]

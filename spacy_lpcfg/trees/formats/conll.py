@@ -1,7 +1,7 @@
-"""The columns of CoNLL-2011 and 2012 (OntoNotes), and of CoNLL-2005: a line a word, with its part of the tree.
+"""Read the columns of CoNLL-2005, 2011 and 2012 (OntoNotes): a line for each word, with its part of the tree.
 
-The part is in the first column that begins with a bracket, as `(TOP(S(NP*`, where `*` is for the word, and word and tag
-are in the two columns before it.
+The part is in the first column that begins with a parenthesis, such as `(TOP(S(NP*`, where `*` stands for the word;
+word and tag are in the two columns before it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ _NO_TREE = "sentences without a tree"
 
 
 def read_conll(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
-    """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
+    """Yield the trees of a CoNLL file; arguments and errors are those of `TreeFormat.read`.
+
+    The ID of a sentence is `document:part:number`, followed by the speaker where CoNLL-2012 has one.
+    """
     for first, name, rows in _sentences(lines):
         column = next((i for i, part in enumerate(rows[0]) if i > 1 and _PART.fullmatch(part)), None)
         if column is None or "NOPARSE" in rows[0][column]:
@@ -41,7 +44,7 @@ def read_conll(lines: Iterable[str], path: str, on_error: OnError, dropped: Coun
 
 
 def _sentences(lines: Iterable[str]) -> Iterator[tuple[int, str, list[list[str]]]]:
-    """Yield the number of the first line, the name and the columns of each sentence."""
+    """Yield the number of the first line, the ID without the speaker, and the rows of columns of each sentence."""
     document, n_sentences, first = "", 0, 0
     rows: list[list[str]] = []
     for number, line in enumerate(chain(lines, [""]), 1):

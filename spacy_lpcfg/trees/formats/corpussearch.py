@@ -1,8 +1,8 @@
-"""The format of CorpusSearch, of treebanks of historical English, Icelandic, Faroese, Old Saxon and more.
+"""Read the format of CorpusSearch: treebanks of historical English, Icelandic, Faroese, Old Saxon and more.
 
-Beside words, the trees have codes of the text, `(CODE <P_3>)`, names, `(ID ...)`, empty categories, `*T*-1` and `0`,
-and, in some, the lemma after each word, `(N-N Menn-maður)`. A word that was cut in two has dollars, `(N-A dag$)
-(D-A $inn)`: where both parts are in the same phrase they become one word again, `(N+D-A daginn)`.
+Beside words, the trees have codes of the text, `(CODE <P_3>)`, sentence IDs, `(ID ...)`, empty categories, `*T*-1` and
+`0`, and, in some treebanks, the lemma after each word, `(N-N Menn-maður)`. A word that was cut in two has dollar signs,
+`(N-A dag$) (D-A $inn)`: where both parts are in the same phrase they become one word again, `(N+D-A daginn)`.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _COMMENT_OPENS, _COMMENT_CLOSES = re.compile(r"^\s*/[~*]?\*|^\s*/~"), re.compile
 
 
 def is_empty_category(tag: str, word: str) -> bool:
-    """Return whether a leaf stands for no word: `*T*-1`, `*pro*`, `*`, or a zero that is no number."""
+    """Return whether a leaf is an empty category: `*T*-1`, `*pro*`, `*`, or a 0 whose tag does not begin with NUM."""
     return word.startswith("*") or (word == "0" and not tag.startswith("NUM"))
 
 
 def has_lemmas(text: str) -> bool:
-    """Return whether most words of a text are followed by a hyphen and their lemma."""
+    """Return whether most words of a text are followed by a hyphen and their lemma, as in `(N-N Menn-maður)`."""
     leaves = [(tag, word) for tag, word in _LEAF.findall(text) if tag not in _NO_LEAVES]
     words = [word for tag, word in leaves if not is_empty_category(tag, word) and word[0].isalpha()]
     return 2 * sum("-" in word for word in words) > len(words)
 
 
 def without_lemma(word: str) -> str:
-    """Cut off the lemma of a word at the middle hyphen: word and lemma have equally many hyphens of their own."""
+    """Cut a word off at the middle one of its hyphens, since word and lemma have equally many hyphens of their own."""
     hyphens = [i for i, char in enumerate(word) if char == "-" and 0 < i < len(word) - 1]
     if not hyphens:
         return word
@@ -57,9 +57,11 @@ def without_comments(lines: Iterable[str]) -> Iterator[str]:
 def parts_with_words(
     tree: Tree, keep: Callable[[Tree, list[list[Tree]]], list[Tree]], dropped: Counter[str]
 ) -> list[Tree]:
-    """Fold a tree by `keep`, and return the subtrees left below its root, without its name.
+    """Fold a tree by `keep`, and return the resulting subtrees below its root.
 
-    If none is left, the tree is counted in `dropped`.
+    keep (callable): Returns the subtrees that replace a node, given the node and the subtrees that replace each child;
+        called for all nodes below an unlabelled root but those in `(ID ...)` and `(METADATA ...)`.
+    dropped (Counter): Counts the tree under "trees without words" if no subtree is left.
     """
     children = tree.children if tree.label == "" else (tree,)
     parts = [part for child in children if child.label not in TREE_NAMES for part in child.fold(keep)]
@@ -86,7 +88,7 @@ class CorpusSearchBuilder(TreeBuilder):
         return self._without_dollars(Tree("", self._joined(parts))).with_id(sent_id_of(tree))
 
     def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
-        """Return what replaces a node among its parent's children: the node, its children, or nothing."""
+        """Return the subtrees that replace a node among its parent's children: the node, its children, or none."""
         if node.word is not None:
             return self._leaf(node.label, node.word)
         children = [child for part in parts for child in part]
@@ -109,7 +111,7 @@ class CorpusSearchBuilder(TreeBuilder):
         return _DASH.sub("—", form)
 
     def _joined(self, children: list[Tree]) -> list[Tree]:
-        """Return the children, with words that were cut in two in one piece."""
+        """Return children in which each word that was cut in two is one leaf again."""
         joined: list[Tree] = []
         for child in children:
             before = joined[-1] if joined else None
@@ -122,7 +124,7 @@ class CorpusSearchBuilder(TreeBuilder):
         return joined
 
     def _without_dollars(self, tree: Tree) -> Tree:
-        """Remove the dollars of words that were cut in two and not joined, since their parts are in two phrases."""
+        """Remove the dollar signs from words that were cut in two but not joined, as their parts are in two phrases."""
         words = tree.words
         cuts = [i for i, pair in enumerate(pairwise(words)) if _are_cut(*pair)]
         if not cuts:

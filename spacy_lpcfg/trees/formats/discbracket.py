@@ -1,4 +1,4 @@
-"""Brackets of discontinuous trees, as disco-dop has them: each word has its position, `(NP (ART 0=Ein) (NN 1=Zug))`."""
+"""Read the brackets of disco-dop for discontinuous trees: each word has its position, `(NP (ART 0=Ein) (NN 1=Zug))`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ESCAPES = {"#LRB#": "(", "#RRB#": ")"}
 
 
 class DiscBracketBuilder(TreeBuilder):
-    """A builder of trees for such brackets."""
+    """A builder of trees from disco-dop's brackets; discontinuous trees are made continuous by `make_continuous`."""
 
     def finished(self, tree: Tree) -> Tree | None:
         continuous = make_continuous(_graph(tree))
@@ -25,7 +25,7 @@ class DiscBracketBuilder(TreeBuilder):
 
 
 def _graph(tree: Tree) -> Graph:
-    """Build the graph of a tree, whose root is no phrase if it is artificial.
+    """Build the graph of a tree; an artificial root is left out of its phrases.
 
     RAISES (ValueError): If words do not have the positions 0, 1 and so on, each once.
     """

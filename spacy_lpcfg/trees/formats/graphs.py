@@ -1,10 +1,10 @@
-"""Trees whose phrases may have gaps, as in NEGRA and TIGER, made continuous by raising.
+"""Graphs of sentences whose phrases may have gaps, as in NEGRA and TIGER, and their conversion to trees by raising.
 
-First, punctuation that hangs at the root goes to the lowest phrase around it, so that it makes no gap. Then, from the
-lowest phrase up, each one that has a gap keeps the block of its children that holds its head, and the other children
-go up to its parent. The head is the child with the edge label HD; in a phrase without such, the block is the one with
-the most words, the first of several. So a phrase loses no more than what a gap parts from its head (Boyd, 2007,
-"Discontinuity revisited").
+First, punctuation right below the root is moved to the lowest phrase around it, so that it makes no gap. Then the
+children of each phrase, from the lowest phrases up, are divided at the gaps into blocks of adjacent children. The block
+with the head stays, and the children in other blocks are raised to the parent. The head is the child with the edge
+label HD; in a phrase without one, the block with the most words stays, the first of several. So a phrase loses only
+children that a gap separates from its head (Boyd, 2007, "Discontinuity revisited").
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Word(NamedTuple):
 
 
 class Phrase(NamedTuple):
-    """A phrase's label, the name of the phrase above it, and the label of the edge between."""
+    """A phrase: its label, the id of its parent (a key of `Graph.phrases`, or `Graph.root`), and its edge label."""
 
     label: str
     parent: str
@@ -44,10 +44,11 @@ class Phrase(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """A sentence whose phrases may have gaps; each word and phrase has the name of the phrase above it.
+    """A sentence whose phrases may have gaps: each word and phrase has the id of its parent.
 
-    phrases (mapping of str to Phrase): The phrases by their names.
-    root (str): The name of the root, which is no phrase.
+    words (sequence of Word): The words from left to right.
+    phrases (mapping of str to Phrase): The phrases by their ids.
+    root (str): The id of the root, which is no phrase itself.
     """
 
     words: Sequence[Word]
@@ -56,7 +57,12 @@ class Graph:
 
 
 class Raised(NamedTuple):
-    """A continuous tree, how often a child was raised to the next phrase, and how many punctuation marks were moved."""
+    """A continuous tree, and how it was made from a graph.
+
+    tree (Tree): The tree, with an unlabelled root.
+    n_raised (int): How often a child was raised to the parent of its phrase.
+    n_moved (int): How many punctuation marks were moved from the root to a phrase.
+    """
 
     tree: Tree
     n_raised: int
@@ -73,10 +79,10 @@ class _Part(NamedTuple):
 
 
 def make_continuous(graph: Graph) -> Raised:
-    """Make the tree of a sentence continuous, below an unlabelled root.
+    """Convert a graph to a continuous tree with an unlabelled root, by raising children across gaps.
 
-    RAISES (ValueError): If there are no words, a phrase is above itself, below one that is not there or below more than
-        `MOST_LEVELS`, or a label or word is empty or has spaces.
+    RAISES (ValueError): If there are no words; if a phrase is its own ancestor, has an unknown parent or more than
+        `MOST_LEVELS` ancestors; or if a word, tag or label is empty or has white space.
     """
     if not graph.words:
         raise ValueError("Expected words in the sentence, but got none. Remove it.")
@@ -101,7 +107,7 @@ def make_continuous(graph: Graph) -> Raised:
 
 
 def _block_of_head(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
-    """Return the children of a phrase in the block that it keeps, and the others."""
+    """Return the children in the block that a phrase keeps, and its other children, which are raised."""
     blocks: list[list[_Part]] = []
     for part in parts:
         if blocks and blocks[-1][-1].end == part.start:
@@ -132,7 +138,10 @@ def _with_lowered_punctuation(graph: Graph) -> list[Word]:
 
 
 def _depths(graph: Graph) -> dict[str, int]:
-    """Return the number of phrases above each phrase, the root included."""
+    """Return the number of nodes above each phrase, by the phrase's id; 0 for the root.
+
+    RAISES (ValueError): As for `make_continuous`, for the phrases.
+    """
     depths = {graph.root: 0}
     for name in graph.phrases:
         path = [name]
@@ -148,7 +157,7 @@ def _depths(graph: Graph) -> dict[str, int]:
 
 
 def _above(name: str, graph: Graph) -> list[str]:
-    """Return the phrase of a name and those above it, up to the root."""
+    """Return the id of a phrase and of each of its ancestors, up to the root."""
     names = [name]
     while names[-1] != graph.root:
         names.append(graph.phrases[_known(names[-1], graph)].parent)
@@ -171,7 +180,10 @@ def _leaf(word: Word) -> Tree:
 
 
 def _joined(label: str, edge: str) -> str:
-    """Return a category with its function, as the Penn Treebank has them: `NP-SB`."""
+    """Join a category and the label of the edge above it as the Penn Treebank writes function labels: `NP-SB`.
+
+    RAISES (ValueError): If the category is empty, or the result has white space or parentheses.
+    """
     whole = label if edge in _NO_EDGE else f"{label}-{edge}"
     if not label or any(char.isspace() or char in "()" for char in whole):
         raise ValueError(f"Expected a category without spaces and brackets, but got {shown(whole)}. Rename it.")

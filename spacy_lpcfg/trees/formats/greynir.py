@@ -1,4 +1,4 @@
-"""GreynirCorpus: a leaf has a tag, one or several words, and notes, `(ao í gær (lemma í gær))`."""
+"""Read GreynirCorpus, where a leaf has a tag, one or several words, and notes: `(ao í gær (lemma í gær))`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ROOTS = ("S0", "S0-X")
 
 
 class GreynirBuilder(TreeBuilder):
-    """A builder of trees for GreynirCorpus, in which a leaf of several words becomes as many leaves with its tag."""
+    """A builder of trees of GreynirCorpus; a leaf of several words becomes several leaves with the same tag."""
 
     def finished(self, tree: Tree) -> Tree | None:
         children = tree.children if tree.label == "" else (tree,)
@@ -21,7 +21,7 @@ class GreynirBuilder(TreeBuilder):
         return Tree("", [part for child in below for part in (child.children if child.label in _ROOTS else [child])])
 
     def _open_beside_word(self, parent: OpenNode, number: int) -> None:
-        """Accept a bracket beside a word, which is a note on the word."""
+        """Accept an opening parenthesis after a word, where it begins a note on the word."""
 
     def _another_word(self, node: OpenNode, token: str, number: int) -> None:
         node.word = f"{node.word} {token}"

@@ -1,8 +1,8 @@
-"""The Keyaki Treebank of Japanese, and others in its form.
+"""Read the Keyaki Treebank of Japanese, and treebanks in the same format.
 
-Empty categories have the particle that is missing, `(NP-SBJ *が*)`; roles are in labels after a semicolon,
-`NP;*OB1*`, and referents in braces, `NP-SBJ{SPEAKER}`. Texts that may not be passed on have a sign in place of each
-word.
+Empty categories may hold a particle, `(NP-SBJ *が*)`, and are removed. Roles follow a semicolon in labels, and become
+function labels: `NP;*OB1*` is read as `NP-OB1`. Referents in braces, `NP-SBJ{SPEAKER}`, are removed. Trees with a sign
+in place of each word, since the text is withheld, are dropped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WITHHELD = "⛔"
 
 
 class KeyakiBuilder(TreeBuilder):
-    """A builder of trees for such a treebank."""
+    """A builder of trees of the Keyaki Treebank, without codes, empty categories and referents."""
 
     def finished(self, tree: Tree) -> Tree | None:
         parts = parts_with_words(tree, self._kept, self.dropped)

@@ -1,4 +1,4 @@
-"""The export format of NEGRA (Brants, 1997), versions 3 and 4: a line a word or phrase, `#BOS` to `#EOS` a sentence."""
+"""Read NEGRA's export format (Brants, 1997), versions 3 and 4: a line for each word and phrase, `#BOS` to `#EOS`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _TABLES = ("#BOT", "#EOT")
 
 
 def read_export(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
-    """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
+    """Yield the trees of a NEGRA export file; arguments and errors are those of `TreeFormat.read`.
+
+    RAISES (TreebankError): Even with `on_error`, if a line is outside of sentences, or the file ends within a sentence.
+    """
     for first, sent_id, rows, n_lemmas in _sentences(lines, path):
         try:
             continuous = make_continuous(_graph(rows, n_lemmas, path))
@@ -31,7 +34,7 @@ def read_export(lines: Iterable[str], path: str, on_error: OnError, dropped: Cou
 
 
 def count_raised(continuous: Raised, dropped: Counter[str]) -> None:
-    """Count a tree that was discontinuous, and the punctuation marks that were moved."""
+    """Count in `dropped` a tree that was discontinuous, and the punctuation marks that were moved."""
     dropped["discontinuous trees raised"] += continuous.n_raised > 0
     dropped["marks of punctuation lowered"] += continuous.n_moved
 
@@ -39,7 +42,7 @@ def count_raised(continuous: Raised, dropped: Counter[str]) -> None:
 def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, str, list[tuple[int, str]], int | None]]:
     """Yield each sentence: the number of its first line, its ID, its numbered lines, and the number of lemma columns.
 
-    The last is 0 or 1, and None if the file has no line `#FORMAT`, which tells it.
+    The number of lemma columns is 0 or 1 by the line `#FORMAT`, and None in a file without such a line.
     """
     rows: list[tuple[int, str]] | None = None
     first, sent_id, is_table = 0, "", False
@@ -70,7 +73,7 @@ def _columns(line: str) -> list[str]:
 
 
 def _has_lemmas(rows: Iterable[tuple[int, str]]) -> bool:
-    """Return whether lines have lemmas: then the sixth column is the number of the parent, and not the fifth."""
+    """Return whether lines have a lemma column, so that the parent's number is in the sixth column, not the fifth."""
     columns = next((row for row in (_columns(line) for _, line in rows) if len(row) > 4), [])
     return len(columns) > 5 and columns[5].isdecimal() and not columns[4].isdecimal()
 

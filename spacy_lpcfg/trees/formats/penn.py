@@ -1,10 +1,10 @@
-r"""Brackets as in the Penn Treebank, and what its relatives have beside words and labels.
+r"""Read brackets as in the Penn Treebank, with the extensions of related treebanks.
 
-- Lines of markup around the trees, as in the Chinese Treebank: `<S ID=1>`.
+- Lines of markup around the trees, as in the Chinese Treebank, `<S ID=1>`, are removed.
 - Headers `*x*x*x*`, speakers `(CODE (SYM SpeakerA1) (. .))` and marks of disfluency `(-DFL- \[)`, `(-DFL- E_S)`, as in
-  Switchboard and Brown.
-- Features after a label, as in the treebanks of SPMRL: `(NC##lem=chat|cpos=N## chat)`.
-- Functions by another mark than the hyphen: `NP*SB`, `NP_SBJ`, `VP:PRD`.
+  Switchboard and Brown, are removed.
+- Features after a label, as in the treebanks of SPMRL, `(NC##lem=chat|cpos=N## chat)`, are removed.
+- Function labels after another mark than the hyphen, `NP*SB`, `NP_SBJ` or `VP:PRD`, get a hyphen.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ _LEAST_SHARE = 0.1  # of the labels of phrases, that have a function by a mark
 
 
 def function_mark(opening: str) -> str:
-    """Return the mark before functions, by the labels of phrases in the first lines of a file: *, _ or :.
+    """Return the mark before function labels, *, _ or :, by the phrase labels in the first lines of a file.
 
-    The mark is in at least a tenth of the labels, between capital letters. "" if none is, or if functions are marked by
-    hyphens.
+    A mark counts if at least a tenth of the labels have it between capital letters, as in `NP*SB`.
+
+    RETURNS (str): The mark; "" if there is none, or if function labels follow hyphens.
     """
     labels = _PHRASE_LABEL.findall(opening)
     if not labels or any(map(_HYPHENED.match, labels)):
@@ -46,9 +47,9 @@ def function_mark(opening: str) -> str:
 
 
 class PennBuilder(TreeBuilder):
-    """A builder of trees without codes and marks of disfluency, and with functions after hyphens.
+    """A builder of trees without codes and marks of disfluency, and with hyphens before function labels.
 
-    mark (str): The mark before functions in the labels of phrases; "" for the hyphen.
+    mark (str): The mark before function labels in phrase labels, which becomes a hyphen; "" for none.
     """
 
     def __init__(self, path: str, dropped: Counter[str], *, mark: str) -> None:
@@ -61,7 +62,7 @@ class PennBuilder(TreeBuilder):
         return found and found.with_source(SentenceSource(self._sent_id or found.sent_id, line=self.line))
 
     def lines(self, lines: Iterable[str]) -> Iterator[str]:
-        """Yield the lines without markup, headers and features; empty lines in the place of those left out."""
+        """Yield the lines without markup, headers and features; a line that is left out becomes an empty line."""
         for line in lines:
             if line.lstrip()[:1] == "<" and not self.is_open and _MARKUP.fullmatch(line):
                 self.dropped["lines of markup"] += 1
@@ -91,7 +92,7 @@ class PennBuilder(TreeBuilder):
         return super()._closed(node, number)
 
     def _left_out(self, name: str) -> list[Tree]:
-        """Count what is left out, and let its parent be without children."""
+        """Leave out a node, counted as `name` unless that is ""; its parent goes too if it has no other children."""
         if name:
             self.dropped[name] += 1
         if self._stack:

@@ -1,6 +1,7 @@
-"""The Sejong Treebank of Korean: `; text`, and a tree whose leaves are the morphemes of a word, `책상/NNG + 의/JKG`.
+"""Read the Sejong Treebank of Korean: lines `; text`, each with a tree of words as morphemes, `책상/NNG + 의/JKG`.
 
-A word is one leaf, as in the text, with the tags of its morphemes, `(NNG+JKG 책상의)`; or each morpheme is a leaf.
+In the dialect "sejong" a word is one leaf, as in the text, with the tags of its morphemes, `(NNG+JKG 책상의)`; in
+"sejong-morphemes" each morpheme is a leaf.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ _FUNCTION = re.compile(r"(?<=[A-Z])_(?=[A-Z])")
 
 
 class SejongBuilder(TreeBuilder):
-    """A builder of trees of a text.
+    """A builder of the trees that follow one line of text.
 
-    forms (list of str): The words of the text; those of the morphemes if they are not as many.
-    joined (bool): Whether a word is one leaf, and not each morpheme.
+    forms (list of str): The words of the text. Unless there are as many as in the tree, words are spelled as their
+        morphemes.
+    joined (bool): Whether each word is one leaf, instead of each morpheme.
     """
 
     def __init__(self, path: str, dropped: Counter[str], *, forms: list[str], joined: bool) -> None:
@@ -56,9 +58,10 @@ class SejongBuilder(TreeBuilder):
 def read_sejong(
     joined: bool, lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]
 ) -> Iterator[Tree]:
-    """Yield the trees of the lines of a Sejong treebank.
+    """Yield the trees of a file of the Sejong Treebank.
 
-    joined (bool): Whether a word is one leaf with the tags of all its morphemes, NNG+JKG, instead of a leaf a morpheme.
+    joined (bool): Whether each word is one leaf with the tags of its morphemes, NNG+JKG, instead of a leaf for each
+        morpheme.
 
     The other arguments and errors are those of `TreeFormat.read`.
     """
@@ -68,7 +71,7 @@ def read_sejong(
 
 
 def _texts(lines: Iterable[str]) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield the text of each comment, and the lines after it with the number of the first."""
+    """Yield each text with the lines of its trees: the number of the first of these lines, the text, and the lines."""
     first, text, part = 1, "", list[str]()
     for number, line in enumerate(lines, 1):
         if line.startswith(";"):

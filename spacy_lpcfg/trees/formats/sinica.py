@@ -1,4 +1,4 @@
-"""The Sinica Treebank of Chinese, a tree a line: `#1:1.[0] S(agent:NP(Head:Nhaa:我)|Head:VC2:看)#。(PERIOD)`."""
+"""Read the Sinica Treebank of Chinese, a tree a line: `#1:1.[0] S(agent:NP(Head:Nhaa:我)|Head:VC2:看)#。(PERIOD)`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOKEN = re.compile(r"([^|()]*)([|()])")
 
 
 def read_sinica(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
-    """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
+    """Yield the trees of a file of the Sinica Treebank; arguments and errors are those of `TreeFormat.read`."""
     for number, line in enumerate(lines, 1):
         parts = _LINE.fullmatch(line)
         if parts is None:
@@ -33,7 +33,7 @@ def read_sinica(lines: Iterable[str], path: str, on_error: OnError, dropped: Cou
 
 
 def _bracketed(tree: str) -> str:
-    """Return a tree in the brackets of the Penn Treebank, with roles as functions of phrases, `NP-agent`."""
+    """Convert a tree to the brackets of the Penn Treebank, with the roles of phrases as function labels, `NP-agent`."""
     pieces = []
     for text, sign in _TOKEN.findall(tree):
         role, _, label = text.rpartition(":")

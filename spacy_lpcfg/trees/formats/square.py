@@ -1,4 +1,4 @@
-"""Trees in square brackets, as linguists write them and forest draws them: `[S [NP It] [VP [V rained]]]`.
+"""Read trees in square brackets, as linguists and the LaTeX package forest write them: `[S [NP It] [VP [V rained]]]`.
 
 A bracket with a label alone is a word, `[N [rain]]`. Words beside each other, `[NP the old ferry]`, get the tag X.
 """
@@ -15,7 +15,7 @@ _UNTAGGED = "X"
 
 
 class SquareBuilder(TreeBuilder):
-    """A builder of trees in square brackets."""
+    """A builder of trees in square brackets, which `to_round` has replaced by parentheses."""
 
     def _text(self, token: str, number: int) -> None:
         if self._stack and self._stack[-1].label is not None:
@@ -38,6 +38,6 @@ def _is_bare(tree: Tree) -> bool:
 
 
 def to_round(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines with round brackets for square ones, and with the round brackets of words escaped."""
+    """Yield lines in which square brackets are replaced by parentheses, and the parentheses of words are escaped."""
     for line in lines:
         yield line.replace("(", "-LRB-").replace(")", "-RRB-").translate(_TO_ROUND)

@@ -1,7 +1,7 @@
-"""The table of formats of trees: how each is recognised, read and written.
+"""The table of tree formats, and how each of them is recognized, read and written.
 
-From this table follow the choices of `--dialect`, what `convert` and folders of treebanks take, the text of errors, and
-the table of formats in the documentation. A format that can be read is also called a dialect.
+The choices of `--dialect`, what `convert` and folders of treebanks take, the text of errors, and the table of formats
+in the documentation follow from this table. A format that can be read is also called a dialect.
 """
 
 from __future__ import annotations
@@ -43,20 +43,21 @@ _OPENING = 2**16  # characters by which a file is judged
 class TreeFormat:
     """A format of trees in text files.
 
-    name (str): What `--dialect` and error messages call it.
-    contents (str): What is in its files: a noun phrase that can follow "this looks like".
-    suffixes (tuple of str): Ends of the names of its files, without `.gz`, the usual one first.
-    in_folders (tuple of str): The suffixes by which files are found when a folder is given; () for all of `suffixes`.
-    family (str): The name of a family of formats that hold the same words, so that a file that looks like one of them
-        may be read as another; "" for one of its own. Only formats of the family "xml" are looked for in XML.
-    recognises (callable or None): Returns whether the first lines of a file, some 65,536 characters, look like it.
-        Formats further down in the table are asked first. None if it cannot be read.
-    read (callable or None): Yields the trees of lines; its other arguments are what to call the lines, a function as
-        `on_error` of `read_trees`, and a Counter of what is left out. None if it cannot be read.
-    read_sentences (callable or None): Yields the sentences with dependencies in a file, which `convert --by` parses,
-        given the file and a function as `on_error` of `read_trees`.
-    write (callable or None): Yields the lines of a file with some trees, given the code of their language, which says
-        what heads their phrases. None if it cannot be written.
+    name (str): The name of the format, as in `--dialect` and error messages.
+    contents (str): A description of its files: a noun phrase that can follow "this looks like".
+    suffixes (tuple of str): Suffixes of its files, without `.gz`, the usual one first.
+    in_folders (tuple of str): The suffixes by which files in a folder are found; () for all of `suffixes`.
+    family (str): The family of formats to which it belongs; a file that looks like one format of a family may be read
+        as another. "" for a family of its own. XML files are recognized only as formats of the family "xml".
+    recognises (callable or None): Returns whether a text, the first 65,536 characters or so of a file, looks like the
+        format. Formats further down in the table are asked first. None if the format cannot be read.
+    read (callable or None): Yields the trees of an iterable of lines, given also the name of the file for error
+        messages, `on_error` as for `read_trees`, and a Counter of dropped elements. Raises TreebankError for malformed
+        trees unless there is an `on_error`. None if the format cannot be read.
+    read_sentences (callable or None): Yields the sentences with dependencies of a file, which `convert --by` parses,
+        given its path and `on_error`. None if the format has no dependencies.
+    write (callable or None): Yields the lines of a file, given its trees and the code of their language, by whose head
+        rules dependencies are written. None if the format cannot be written.
     """
 
     name: str
@@ -78,7 +79,7 @@ class TreeFormat:
 
 
 def first_lines(stream: Iterator[str]) -> list[str]:
-    """Return the lines by which a file is judged, taken from its stream."""
+    """Take the first lines of a file from its stream, about 65,536 characters, from which the format is recognized."""
     lines, n_left = [], _OPENING
     for line in stream:
         lines.append(line)
@@ -141,7 +142,7 @@ _MARKUP_LINES = re.compile(r"\A(?:\s*<[^()\n]*>[^\S\n]*\n|\s*\*x\*.*\n)*")
 
 
 def _brackets_in_markup(opening: str) -> str:
-    """Return the first lines without lines of markup and headers before a bracket; all if no bracket follows."""
+    """Remove lines of markup and headers before the first parenthesis; change nothing if none follows them."""
     bare = _MARKUP_LINES.sub("", opening).lstrip()
     return bare if bare.startswith("(") else opening
 
@@ -155,7 +156,7 @@ def _has(pattern: re.Pattern[str], opening: str) -> bool:
 
 
 def _has_leaves(word: re.Pattern[str], opening: str) -> bool:
-    """Return whether most words of leaves are of a form."""
+    """Return whether more than half of the leaves have words that match a regular expression."""
     words = _LEAF.findall(opening)
     return 2 * sum(word.fullmatch(each) is not None for each in words) > len(words)
 
@@ -165,7 +166,7 @@ def _is_sejong(opening: str) -> bool:
 
 
 def looks_like(opening: str) -> str | None:
-    """Return the name of the format of a text, by its first lines; None if it looks like none."""
+    """Return the name of the format that a file has by its first lines, `opening`; None if they look like no format."""
     opening = _brackets_in_markup(opening)
     is_xml = _XML.match(opening) is not None
     for form in reversed(DIALECTS.values()):
@@ -323,12 +324,15 @@ _LEFT_OUT = (
 
 
 def suffixes_of_trees() -> tuple[str, ...]:
-    """Return the ends of the names of files that can be read, without `.gz`."""
+    """Return the suffixes, without `.gz`, of the files of all formats that can be read."""
     return tuple(dict.fromkeys(suffix for form in DIALECTS.values() for suffix in form.suffixes))
 
 
 def told(dropped: Counter[str]) -> str:
-    """Describe on one line what a reader left out and changed, by its counts; "" for nothing."""
+    """Describe for users, on one line, the elements that a reader dropped or changed; return "" if there are none.
+
+    dropped (Counter): The counts by description, as `read_trees` fills them.
+    """
     left_out = ", ".join(f"{dropped[name]:,} {name}" for name in _LEFT_OUT if dropped[name])
     changed = ", ".join(f"{n:,} {name}" for name, n in dropped.items() if n and name not in _LEFT_OUT)
     return "; ".join(filter(None, [left_out and f"{left_out} left out", changed]))

@@ -1,4 +1,4 @@
-"""TIGER-XML (Mengel and Lezius, 2000): a graph a sentence, in elements `<s>`."""
+"""Read TIGER-XML (Mengel and Lezius, 2000), in which each sentence is a graph in an element `<s>`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GraphOf = Callable[[ElementTree.Element], tuple[Graph, str]]
 
 
 def read_tiger(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
-    """Yield the trees of lines; arguments and errors are those of `TreeFormat.read`."""
+    """Yield the trees of a TIGER-XML file; arguments and errors are those of `TreeFormat.read`."""
     yield from read_graphs(
         lines, path, on_error, dropped, "s", lambda sentence: (_graph(sentence), sentence.get("id", ""))
     )
@@ -35,9 +35,10 @@ def read_graphs(
     """Yield the tree of each sentence in an XML file, made from the graph in its element.
 
     element (str): Name of the XML elements that hold a sentence each.
-    graph_of (GraphOf): Returns the graph of such an element, and the name of the sentence.
+    graph_of (GraphOf): Returns the graph in such an element, and the sentence ID.
+    RAISES (TreebankError): Even with `on_error`, if the file ends within a sentence, or a sentence is too long.
 
-    Other arguments are those of `read_tiger`.
+    Other arguments and errors are those of `TreeFormat.read`.
     """
     for number, text in _sentences(lines, path, element):
         try:
@@ -51,7 +52,7 @@ def read_graphs(
 
 
 def _broken(error: ValueError | ElementTree.ParseError, path: str, first: int) -> TreebankError:
-    """Return the error in the sentence that begins at a line, with the erroneous line where it is known."""
+    """Return the error of a sentence that begins on line `first`, with the malformed line where that is known."""
     if not isinstance(error, ElementTree.ParseError):
         return TreebankError(str(error), path, first)
     reason, line = str(error).partition(": line ")[0], error.position[0]
@@ -61,7 +62,10 @@ def _broken(error: ValueError | ElementTree.ParseError, path: str, first: int) -
 
 
 def _sentences(lines: Iterable[str], path: str, element: str) -> Iterator[tuple[int, str]]:
-    """Yield the text of each element of a name, and the line where it begins."""
+    """Yield the number of the first line, and the text, of each XML element with the name `element`.
+
+    RAISES (TreebankError): If an element is too long, or not closed.
+    """
     opens, closes = re.compile(rf"<{element}[\s>]"), f"</{element}>"
     text, first = "", 0
     for number, line in enumerate(lines, 1):
@@ -84,7 +88,7 @@ def _sentences(lines: Iterable[str], path: str, element: str) -> Iterator[tuple[
 
 
 def _graph(sentence: ElementTree.Element) -> Graph:
-    """Build the graph of a sentence."""
+    """Build the graph of a sentence element, without the virtual root VROOT."""
     above = {
         edge.get("idref", ""): (phrase.get("id", ""), edge.get("label", ""))
         for phrase in sentence.iter("nt")

@@ -1,4 +1,4 @@
-"""Phrase structure from dependencies in the annotation of Universal Dependencies."""
+"""Conversion of dependencies, as Universal Dependencies annotate them, to phrase structure trees."""
 
 from spacy_lpcfg.trees.phrases.conversion import Phrases, phrases_of, read_phrases
 

@@ -25,21 +25,25 @@ _QUESTION_MARKS = frozenset("?？؟\u037e")  # the last one is Greek
 
 
 class Phrases(NamedTuple):
-    """The tree of a sentence, and the number of words that had to get another head, because arcs crossed."""
+    """The phrase structure of a sentence with dependencies.
+
+    tree (Tree): The tree.
+    n_lifted (int): The number of words that were given another head, because dependencies crossed.
+    """
 
     tree: Tree
     n_lifted: int
 
 
 def phrases_of(sentence: DependencySentence) -> Phrases:
-    """Build the phrase structure that the dependencies of a sentence determine, with labels of the Penn Treebank.
+    """Build the phrase structure tree that the dependencies of a sentence determine, with Penn Treebank phrase labels.
 
-    Each word projects to the phrases of its part of speech, and its dependents join them by their relations (compare
+    Each word projects to the phrases of its part of speech, and its dependents join these by their relations (compare
     Xia and Palmer 2001, "Converting Dependency Structures to Phrase Structures"). Tags are the universal parts of
-    speech, and for punctuation those of the Penn Treebank. Blanks in words become underscores.
+    speech, and for punctuation the Penn Treebank's tags. Blanks in words become underscores.
 
-    sentence (DependencySentence): Relations are those of Universal Dependencies. Further roots count as asides
-        (parataxis) of the first one.
+    sentence (DependencySentence): A sentence with the relations of Universal Dependencies. Further roots count as
+        asides (parataxis) of the first one.
     """
     positions = words_without_punctuation(sentence)
     words, n_lifted = _without_punctuation(sentence, positions)
@@ -54,7 +58,7 @@ def phrases_of(sentence: DependencySentence) -> Phrases:
 
 
 def _without_punctuation(sentence: DependencySentence, positions: list[int]) -> tuple[Words, int]:
-    """Return the words at some positions with projective dependencies, and how many of them got another head."""
+    """Return the words at `positions` with projective dependencies, and how many of them were given another head."""
     crossing, relations = _one_root(sentence, positions)
     heads, n_lifted = projectivize(crossing)
     bare = DependencySentence(
@@ -76,8 +80,9 @@ def _without_punctuation(sentence: DependencySentence, positions: list[int]) -> 
 
 
 def _one_root(sentence: DependencySentence, positions: list[int]) -> tuple[list[int], tuple[str, ...]]:
-    """Return the heads, renumbered, and the relations of the words at some positions; further roots get the first root
-    as their head.
+    """Return the heads, renumbered, and the relations of the words at `positions`.
+
+    Further roots become dependents (parataxis) of the first one.
     """
     index_of = {position: i for i, position in enumerate(positions)}
     heads = [index_of.get(sentence.heads[position], NO_HEAD) for position in positions]
@@ -90,7 +95,7 @@ def _one_root(sentence: DependencySentence, positions: list[int]) -> tuple[list[
 
 
 def read_phrases(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
-    """Convert the sentences of a file in CoNLL-U; arguments and errors are those of `TreeFormat.read`."""
+    """Yield the phrase structure trees of a CoNLL-U file; arguments and errors are those of `TreeFormat.read`."""
     for sentence in read_sentences(lines, path, on_error):
         tree, n_lifted = phrases_of(sentence)
         dropped["trees whose crossing dependencies were lifted"] += n_lifted > 0

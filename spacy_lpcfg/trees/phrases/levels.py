@@ -1,4 +1,4 @@
-"""Levels of attachment: the projection of a head, such as its noun phrase or its clause, that a dependent joins."""
+"""Levels of attachment: which projection of a head, such as its noun phrase or its clause, a dependent joins."""
 
 from __future__ import annotations
 
@@ -40,12 +40,15 @@ _NOT_NOMINAL = frozenset(("ADJ", "ADV", "INTJ", "ADP", "PART", "SCONJ"))
 
 
 def levels(words: Words, head: int, side: Sequence[int]) -> list[Level]:
-    """Return the level of each dependent on one side of a head.
+    """Return the level at which each dependent on one side of a head joins its phrases.
 
-    Levels do not fall from the head outwards, so that phrases are contiguous. An adverbial before a verb joins the
+    From the head outwards levels never decrease, so that phrases are contiguous. An adverbial before a verb joins the
     clause, unless a dependent farther out joins a smaller projection, such as the verb phrase.
 
-    side (sequence of int): The dependents on the side, the nearest first.
+    words (Words): The sentence.
+    head (int): The position of the head.
+    side (sequence of int): The positions of the dependents on the side, the nearest first.
+    RETURNS (list of Level): The level of each dependent in `side`.
     """
     natural = [_level(words, child, head) for child in side]
     farther_out = Level.CLAUSE

@@ -1,4 +1,4 @@
-"""The phrases that a word heads, built from the inside out, and so the tree of a sentence."""
+"""Build the phrases that each word heads, from the inside out, and so the tree of a sentence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ _ASIDES = frozenset(("parataxis", "reparandum"))
 def project(words: Words, leaves: Sequence[Tree]) -> Tree:
     """Build the tree of a sentence without its punctuation.
 
-    leaves (sequence of Tree): A leaf for each word.
+    words (Words): The sentence, with projective dependencies.
+    leaves (sequence of Tree, (n_words,)): The leaf of each word.
+    RETURNS (Tree): The tree; its root is FRAG if the root of the dependencies makes no phrase.
     """
     top_down = [words.sentence.heads.index(NO_HEAD)]
     for word in top_down:  # grows while it is traversed
@@ -50,10 +52,10 @@ class Projection:
     """A builder of the phrases that one word heads.
 
     words (Words): The sentence.
-    leaves (sequence of Tree): A leaf for each word.
-    parts (list of list of Tree): For each word below the head, the trees by which it stands in the phrase of its own
-        head: mostly one phrase, or leaves without one, or a conjunction and a phrase.
-    head (int): The word.
+    leaves (sequence of Tree, (n_words,)): The leaf of each word.
+    parts (list of list of Tree, (n_words,)): For each descendant of the head, the subtrees that it contributes to the
+        phrase of its own head: mostly one phrase, or bare leaves, or a conjunction and a phrase.
+    head (int): The position of the word.
     """
 
     def __init__(self, words: Words, leaves: Sequence[Tree], parts: list[list[Tree]], head: int) -> None:
@@ -67,7 +69,7 @@ class Projection:
         self.right_levels = levels(words, head, self.right)
 
     def build(self) -> list[Tree]:
-        """Return the trees by which the head and its dependents stand in the phrase above them."""
+        """Return the subtrees that the head and its dependents contribute to the phrase above them."""
         words_only = self._words_only()
         if words_only is not None:
             return words_only
@@ -78,7 +80,7 @@ class Projection:
         return [*self._trees(reversed(left), Level.OUTSIDE), core, *self._trees(right, Level.OUTSIDE)]
 
     def _words_only(self) -> list[Tree] | None:
-        """Return the trees of a function word, part of a name or bare modifier with only words below it; else None."""
+        """Return the bare words of a function word, part of a name or bare modifier; None if a phrase is needed."""
         if self.relation not in _FUNCTION_WORDS | _NAMES | _BARE:
             return None
         before = [tree for child in reversed(self.left) for tree in self.parts[child]]
@@ -91,14 +93,14 @@ class Projection:
         return [Tree(label, flat)] if label else flat
 
     def _flat_label(self) -> str | None:
-        """Return the label of a function word or a part of a name with its own words, None if they have no phrase."""
+        """Return the label over a function word, or part of a name, and its dependents; None if they get no phrase."""
         if self.relation == "cc":
             return "CONJP"
         has_hyphen = self.relation == "compound" and self.left and self.head in self.words.after_marks
         return "ADJP" if has_hyphen else None
 
     def _at(self, level: Level) -> tuple[list[int], list[int]]:
-        """Return the dependents of a level on the left and on the right, the nearest first."""
+        """Return the dependents that join at a level, on the left and on the right, each with the nearest first."""
         return (
             [child for child, its in zip(self.left, self.left_levels, strict=True) if its == level],
             [child for child, its in zip(self.right, self.right_levels, strict=True) if its == level],
@@ -114,7 +116,7 @@ class Projection:
         return core
 
     def _extended(self, core: Tree, level: Level) -> Tree:
-        """Return a core with the dependents of a level: first modifiers, then, around these, what is coordinated."""
+        """Add the dependents of a level to a projection: first modifiers, then, around these, conjuncts and asides."""
         left, right = self._at(level)
         n_right = next((i for i, child in enumerate(right) if self._is_coordinated_with(child, level)), len(right))
         right, coordinated = right[:n_right], right[n_right:]
@@ -133,7 +135,7 @@ class Projection:
         return self._coordinated(core, level, left[n_left:], coordinated)
 
     def _node(self, core: Tree, level: Level, left: list[int], right: list[int], is_coordinated: bool) -> Tree:
-        """Return a core with its own dependents of a level, below the label of the level, if there is a need of one."""
+        """Put a projection and its modifiers at a level below the label of the level, if this level needs a node."""
         label = self._label(level, bool(left or right), is_coordinated)
         if label is None:
             return core
@@ -150,11 +152,11 @@ class Projection:
         return self._joined(label, core, left, right, level)
 
     def _joined(self, label: str, core: Tree, left: Sequence[int], right: Sequence[int], level: Level) -> Tree:
-        """Return a core and its dependents on the left and on the right, nearest first, below a label."""
+        """Put a projection, with its dependents on the left and on the right (nearest first), below a label."""
         return Tree(label, [*self._trees(reversed(left), level), core, *self._trees(right, level)])
 
     def _coordinated(self, core: Tree, level: Level, left: list[int], right: list[int]) -> Tree:
-        """Return a core with conjuncts, and with what follows them and belongs to all."""
+        """Add conjuncts to a projection, and modifiers that follow the conjuncts and belong to all of them."""
         if not (left or right):
             return core
         if level == Level.BASE and self._has_bare_conjuncts():
@@ -162,7 +164,7 @@ class Projection:
         return self._joined(core.label, core, left, right, level)
 
     def _verbal(self, core: Tree, left: list[int], right: list[int]) -> Tree:
-        """Return a core below a verb phrase for each auxiliary, copula or mark of infinitives."""
+        """Put a projection below one verb phrase for each auxiliary, copula or mark of infinitives."""
         makes_verb_phrase = self.words.makes_verb_phrase
         outer = right
         for group in _ending_in(left, makes_verb_phrase):
@@ -176,12 +178,12 @@ class Projection:
         return core
 
     def _outer_copula(self, left: list[int]) -> list[int]:
-        """Return the dependents that take the whole clause for a predicate, as in "The reason is that it rained"."""
+        """Return the copula, and what is left of it, whose predicate is a clause: "The reason is that it rained"."""
         start = next((i for i, child in enumerate(left) if self.words.relation(child) == "cop"), len(left))
         return left[start:] if start else []
 
     def _with_outer(self, core: Tree, outer: list[int]) -> Tree:
-        """Put a clause below the copula whose predicate it is, and this below the subject of the copula."""
+        """Put a clause into the verb phrase of the copula whose predicate it is, and that below the subject."""
         n_below = next(i for i, child in enumerate([*outer, -1]) if child < 0 or self.words.relation(child) in SUBJECTS)
         verb_phrase = self._joined("VP", core, outer[:n_below], [], Level.VERBAL)
         return self._joined("S", verb_phrase, outer[n_below:], [], Level.CLAUSE)
@@ -218,7 +220,7 @@ class Projection:
     # Labels --------------------------------------------------------------------------------------
 
     def _base_label(self) -> str:
-        """Return the label of the smallest phrase, by part of speech and relation of the head."""
+        """Return the label of the smallest phrase, which depends on the part of speech and the relation of the head."""
         words, head = self.words, self.head
         label = _LABELS.get(words.part(head), "NP")
         if words.part(head) == "PART" and self.relation != "advmod":
@@ -245,7 +247,7 @@ class Projection:
         return "PP" if level == Level.CASE else self.label
 
     def _clause_label(self, has_new: bool, is_coordinated: bool) -> str | None:
-        """Return S, SQ for an inverted question, or VP for a conjunct without subject; None if there is no clause."""
+        """Return S; SQ for an inverted question; VP for a conjunct without subject; or None if there is no clause."""
         words, head = self.words, self.head
         if self.relation == "conj" and not words.has_subject(head):
             return "VP" if has_new else None
@@ -273,7 +275,7 @@ class Projection:
         return "SBARQ" if self.relation == "root" and not words.has(head, "mark") else "SBAR"
 
     def _has_no_link_word(self) -> bool:
-        """Return whether a clause is subordinate without a word that says so, as in "the day we met"."""
+        """Return whether a clause is subordinate without a conjunction or relative word, as in "the day we met"."""
         words, head = self.words, self.head
         if words.full_relation(head) == "acl:relcl":
             return True
@@ -289,7 +291,7 @@ class Projection:
         return self.words.relation(child) == "conj" or is_aside
 
     def _has_bare_conjuncts(self) -> bool:
-        """Return whether conjuncts stand beside the head without phrases, as in "read and write letters"."""
+        """Return whether conjuncts stand beside the head without phrases of their own: "read and write letters"."""
         left, right = self._at(Level.BASE)
         conjuncts = [child for child in right if self.words.relation(child) == "conj"]
         is_first = right[:1] == conjuncts[:1] and all(self.words.relation(child) == "cc" for child in left)
@@ -299,12 +301,12 @@ class Projection:
         return self.words.relation(child) in _ASIDES and self.words.has_subject(child)
 
     def _is_quantifier(self, left: Sequence[int]) -> bool:
-        """Return whether a number has words such as "about" before it."""
+        """Return whether the head is a number with a modifier, such as "about", before it."""
         is_modified = any(self.words.relation(child) in _QUANTIFIER_PARTS for child in left)
         return is_modified and self.label == "NP" and self.words.part(self.head) == "NUM"
 
     def _trees(self, children: Iterable[int], level: Level) -> list[Tree]:
-        """Return the trees of dependents at a level; an object and its predicate after it make a small clause."""
+        """Return the subtrees of dependents at a level; an object and a predicate after it make a small clause."""
         trees: list[Tree] = []
         last = ""
         for child in children:
@@ -317,7 +319,7 @@ class Projection:
         return trees
 
     def _in_place(self, child: int, level: Level) -> list[Tree]:
-        """Return the trees of a dependent at a level: its phrase, or words alone where no phrase is wanted."""
+        """Return the subtrees of a dependent at a level: its phrase, or bare words where there is to be no phrase."""
         words, relation = self.words, self.words.relation(child)
         leaf, parts = self.leaves[child], self.parts[child]
         if relation == "conj" and level == Level.BASE and self._has_bare_conjuncts() and words.is_bare_conjunct(child):
@@ -361,18 +363,18 @@ class Projection:
 
 
 def _small_clause(subject: Tree, predicate: Sequence[Tree]) -> Tree:
-    """Return the clause of an object and what is said of it, as in "let him go"."""
+    """Return the small clause (S) of an object and its predicate, as in "let him go"."""
     first = predicate[0]
     return Tree("S", [subject, *(first.children if first.label == "S" else [first]), *predicate[1:]])
 
 
 def _below_link(tree: Tree) -> tuple[Tree, ...]:
-    """Return the child of an SBAR that has only one, else the tree."""
+    """Return the children of an SBAR that has only one; return any other tree itself, as a tuple."""
     return tree.children if tree.label == "SBAR" and len(tree.children) == 1 else (tree,)
 
 
 def _ending_in(children: Sequence[int], is_last: Callable[[int], bool]) -> Iterator[list[int]]:
-    """Cut children after each one for which `is_last` holds; the last group may end otherwise."""
+    """Cut children into groups that end in a child for which `is_last` holds; the last group may end otherwise."""
     group: list[int] = []
     for child in children:
         group.append(child)

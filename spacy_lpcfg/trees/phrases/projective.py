@@ -8,13 +8,15 @@ from spacy_lpcfg.trees.dependencies import NO_HEAD
 
 
 def projectivize(heads: Sequence[int]) -> tuple[list[int], int]:
-    """Make dependencies projective: the shortest arc with a gap is moved to the head of its head, until none is left.
+    """Make dependencies projective: move the shortest arc with a gap to the head of its head, until no arc has a gap.
 
-    An arc from a head to a dependent has a gap if a word between the two is not below the head. Of arcs of the same
-    length, the first dependent's is moved first.
+    An arc from a head to a dependent has a gap if a word between them is no descendant of the head. Of several shortest
+    arcs, the one of the first dependent is moved.
 
-    heads (sequence of int): The position of the head of each word, `NO_HEAD` for the root; they must form a tree.
-    RETURNS (list of int, int): The heads of a projective tree, and how many words have another head in it.
+    heads (sequence of int, (n_words,)): The position of the head of each word, `NO_HEAD` for the root; they must form a
+        tree.
+    RETURNS (list of int, (n_words,), int): The heads of a projective tree, and the number of words whose head has
+        changed.
     """
     new = list(heads)
     while (word := _shortest_with_gap(new)) is not None:

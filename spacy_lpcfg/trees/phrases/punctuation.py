@@ -21,19 +21,22 @@ _TAGS = {
 
 
 def punctuation_tag(word: str) -> str:
-    """Return the tag of the Penn Treebank for a mark of punctuation, by its first character; ":" for others."""
+    """Return the Penn Treebank tag of a punctuation mark by its first character; ":" for an unknown mark."""
     return _TAGS.get(word[:1], ":")
 
 
 def words_without_punctuation(sentence: DependencySentence) -> list[int]:
-    """Return the positions of all words but punctuation; marks with dependents, or without any word, are words too."""
+    """Return the positions of all words but punctuation, in order.
+
+    A punctuation mark with dependents counts as a word, and so do all marks of a sentence without any word.
+    """
     children = sentence.children()
     kept = [i for i, part in enumerate(sentence.parts_of_speech) if part != "PUNCT" or children[i]]
     return kept or list(range(len(sentence.words)))
 
 
 def bracketed_words(sentence: DependencySentence) -> frozenset[int]:
-    """Return the words with a dependent that is an opening bracket, and one that is a closing bracket."""
+    """Return the positions of words with an opening parenthesis before and a closing one after as dependents."""
     words = sentence.words
     return frozenset(
         head
@@ -43,14 +46,14 @@ def bracketed_words(sentence: DependencySentence) -> frozenset[int]:
 
 
 def with_punctuation(spans: Sequence[Span], kept: Sequence[int], sentence: DependencySentence) -> list[Span]:
-    """Move the brackets of a tree without punctuation to their positions in the sentence with punctuation.
+    """Move the labelled spans of a tree without punctuation to their positions in the sentence with punctuation.
 
-    A mark is below the lowest phrase that has words on both sides of it; marks at an end of the sentence are below the
-    top. The brackets around a parenthesis (PRN) are within it.
+    A mark is placed below the lowest phrase that has words on both sides of it; marks at an end of the sentence are
+    below the root. The parentheses around an aside (PRN) are within it.
 
-    spans (sequence of Span): The brackets of the tree without punctuation, in pre-order.
+    spans (sequence of Span): The labelled spans of the tree without punctuation, in pre-order.
     kept (sequence of int): The position in the sentence of each word of the tree.
-    RETURNS (list of Span): In pre-order.
+    RETURNS (list of Span): The spans in the sentence, in pre-order.
     """
     n_words = len(sentence.words)
     places = set(kept)
@@ -71,7 +74,7 @@ def with_punctuation(spans: Sequence[Span], kept: Sequence[int], sentence: Depen
 
 
 def _with_brackets(span: Sequence[int], places: set[int], words: Sequence[str]) -> tuple[int, int]:
-    """Extend a span to the opening brackets right before it and the closing ones right after it."""
+    """Extend a span to opening parentheses and brackets right before it, and closing ones right after it."""
     start, end = span
     while start > 0 and start - 1 not in places and words[start - 1] in _OPENING:
         start -= 1

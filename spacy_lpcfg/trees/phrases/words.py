@@ -1,4 +1,4 @@
-"""The words of a sentence without its punctuation, and what their relations say of them."""
+"""The words of a sentence without its punctuation, with queries about their relations."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _BEFORE_WH = frozenset(("det", "nmod", "advmod", "amod"))
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a sentence without its punctuation.
+    """The words of a sentence without its punctuation; a word is its position among these.
 
-    sentence (DependencySentence): The dependencies of the words, which are projective and have one root.
+    sentence (DependencySentence): The words with their dependencies, which are projective and have one root.
     below (list of list of int): The dependents of each word, from left to right.
     bracketed (frozenset of int): The words whose phrases stand in parentheses in the text.
     after_marks (frozenset of int): The words with punctuation right before them.
@@ -37,7 +37,7 @@ class Words:
     is_question: bool
 
     def relation(self, word: int) -> str:
-        """Return the relation of a word without its subtype: "acl" of "acl:relcl"."""
+        """Return the relation of a word without its subtype: "acl" for "acl:relcl"."""
         return self.sentence.relations[word].partition(":")[0]
 
     def full_relation(self, word: int) -> str:
@@ -59,11 +59,11 @@ class Words:
         return [child for child in self.below[word] if self.relation(child) == "conj"]
 
     def is_bare_conjunct(self, word: int) -> bool:
-        """Return whether nothing but a conjunction depends on a word."""
+        """Return whether a word has no dependents but conjunctions (cc)."""
         return all(self.relation(child) == "cc" for child in self.below[word])
 
     def is_name(self, word: int) -> bool:
-        """Return whether a word is a name right after what it names, as in "my friend Ann"."""
+        """Return whether a word is a name right after the noun that it names, as Ann in "my friend Ann"."""
         if self.relation(word) != "appos" or self.part(word) != "PROPN":
             return False
         is_flat = all(self.relation(child) in ("flat", "compound") for child in self.below[word])
@@ -95,14 +95,14 @@ class Words:
         return self.relation(word) == "mark" and (self.part(word) == "PART" or self.tag(word) == "TO")
 
     def makes_verb_phrase(self, word: int) -> bool:
-        """Return whether a word makes a verb phrase of what it stands with: an auxiliary, a copula, or "to"."""
+        """Return whether a word adds a verb phrase around its head: an auxiliary, a copula, or infinitival "to"."""
         return self.relation(word) in _AUXILIARIES or self.is_infinitive_mark(word)
 
     def has_verb_phrase(self, word: int) -> bool:
         return any(map(self.makes_verb_phrase, self.below[word]))
 
     def is_wh(self, word: int) -> bool:
-        """Return whether a word, or one before it in its phrase, is relative or interrogative."""
+        """Return whether a word, or a modifier before it in its phrase, is relative or interrogative."""
         stack = [word]
         while stack:
             top = stack.pop()
