@@ -1,4 +1,4 @@
-"""Patterns of trees (Tregex's language), edits by rules (Tsurgeon's), phrases and clauses, syntactic complexity."""
+"""Tree queries: search by patterns (Tregex's language), edits by rules (Tsurgeon's), clauses, syntactic complexity."""
 
 from spacy_lpcfg.queries.complexity import Complexity, complexity
 from spacy_lpcfg.queries.edit_rules import EditRule, RuleError, parse_rules, read_rules

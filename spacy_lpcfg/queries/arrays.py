@@ -1,4 +1,4 @@
-"""Trees as flat arrays: all nodes of all trees in pre-order, words included."""
+"""Trees as flat arrays: one entry for each node of all trees, in pre-order, words included."""
 
 from __future__ import annotations
 
@@ -17,17 +17,23 @@ _FEW = 16  # labels that at most one node in so many has are looked up in the so
 
 
 class TreeArrays:
-    """The nodes of many trees as flat arrays, with one entry a node.
+    """The nodes of many trees as flat arrays, with one entry for each node in pre-order.
 
-    codes (iterable of int32 arrays): Token codes of whole trees, as `reading.codes_of_trees` yields them.
+    Nodes are numbered from 0 through all trees. Words are nodes below their tags, as in Tregex. Words are numbered
+    through all trees too, with one number left out before each tree, so that words of two trees are never adjacent.
+
+    codes (iterable of int32 arrays): Codes of whole trees, as `reading.codes_of_trees` yields them.
     strings (Strings): The code of each label and word.
     rules (HeadRules): Head rules of the treebank's language.
 
-    Nodes are numbered from 0; words are nodes as in Tregex, below their tags. `label` is the position in `strings`,
-    `end` the node after the last one below a node, and [`start`, `stop`) its words. Words are numbered through all
-    trees, with one number left out before each tree, so that words of two trees are never adjacent. `parent`, `left`
-    and `right` sister are NONE where there is none. All are int32 (n_nodes,). `roots`, int64 (n_trees + 1,), are the
-    first node of each tree, followed by the number of nodes.
+    The attributes are int32 arrays (n_nodes,), but for `roots`:
+
+    label: The index of the label or word in `strings`.
+    parent, left, right: The parent, and the left and the right sister; NONE (-1) where there is none.
+    last: The last child; NONE for words.
+    end: The node after the last one below the node.
+    start, stop: The words below the node have the numbers [start, stop).
+    roots: The root of each tree, followed by the number of nodes, int64 (n_trees + 1,).
     """
 
     def __init__(self, codes: Iterable[np.ndarray], strings: Strings, rules: HeadRules) -> None:
@@ -67,12 +73,12 @@ class TreeArrays:
 
     @cached_property
     def first_at(self) -> np.ndarray:
-        """For each word number, the first node in pre-order that begins at that word or later."""
+        """The first node in pre-order that begins at each word number or later, int64 (largest `stop` + 2,)."""
         n_words = int(self.stop[self.roots[:-1]].max(initial=0))
         return np.searchsorted(self.start, np.arange(n_words + 2, dtype=np.int32))
 
     def tree_of(self, ids: np.ndarray) -> np.ndarray:
-        """Return the number of the tree that each node belongs to."""
+        """Return the number, from 0, of the tree to which each node belongs, int64 of the shape of `ids`."""
         return np.searchsorted(self.roots, ids, side="right") - 1
 
     # Labels
@@ -93,7 +99,7 @@ class TreeArrays:
 
     @cached_property
     def _by_label(self) -> tuple[np.ndarray, np.ndarray]:
-        """All nodes sorted by label, and the end of each label's run in this order."""
+        """All nodes sorted by label, int64 (n_nodes,), and the end of each label's run there, int64 (n_strings,)."""
         small = self.label.astype(np.uint16) if len(self.strings) < 2**16 else self.label
         return np.argsort(small, kind="stable"), np.cumsum(self._n_of_label)
 
@@ -106,9 +112,9 @@ class TreeArrays:
     def groups(self, test: LabelTest, node: int) -> tuple[str, ...]:
         """Match a test's regular expression in a node's label; return the texts of the match and of its groups.
 
+        RETURNS (tuple of str): The text of the whole match, then of each group ("" for a group without a match); () if
+            the expression does not match.
         RAISES (ValueError): If the regular expression takes too long.
-        RETURNS (tuple of str): The text of the whole match, then of each group ("" for a group without a match); ()
-            if the expression does not match.
         """
         key = test, int(self.label[node])
         if key not in self._groups_of:  # each string is searched once, however many nodes have it
@@ -117,11 +123,16 @@ class TreeArrays:
         return self._groups_of[key]
 
     def count(self, test: LabelTest) -> int:
-        """Return the number of nodes that pass a label test; for `_ROOT_`, negated or not, the number of trees."""
+        """Return the number of nodes that pass a label test; for `_ROOT_`, even if negated, the number of trees."""
         return int(self._n_of_label[self._labels_of(test)].sum()) if test.text != ROOT else len(self.roots) - 1
 
     def where(self, test: LabelTest, ids: np.ndarray | None = None) -> np.ndarray:
-        """Return the nodes that pass a label test, among `ids` or among all nodes, in pre-order."""
+        """Return the nodes that pass a label test, in pre-order, int64 (n,).
+
+        test (LabelTest): The test; `_ROOT_` accepts the roots of trees.
+        ids (int64 array or None): The nodes to test, in pre-order; None for all nodes.
+        RAISES (ValueError): If a regular expression takes too long.
+        """
         if test.text == ROOT:
             ids = np.arange(len(self.label)) if ids is None else ids
             return ids[(self.parent[ids] == NONE) != test.is_negated]
@@ -138,12 +149,12 @@ class TreeArrays:
 
     @cached_property
     def _heads(self) -> np.ndarray:
-        """The head child of each node so far computed; _UNKNOWN where the head rules have not been applied yet."""
+        """The head child of each node as far as computed; _UNKNOWN where the head rules have not been applied yet."""
         is_known = (self.last == np.arange(1, len(self.last) + 1)) | (self.last == NONE)
         return np.where(is_known, self.last, _UNKNOWN)
 
     def heads(self, ids: np.ndarray) -> np.ndarray:
-        """Return the head child of each node by the head rules; NONE for words."""
+        """Return the head child of each node in `ids` by the head rules, of the shape of `ids`; NONE for words."""
         for node in ids[self._heads[ids] == _UNKNOWN].tolist():
             children = [node + 1]
             while (right := int(self.right[children[-1]])) != NONE:
@@ -176,10 +187,10 @@ def _flat(codes: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _parents_and_ends(level: np.ndarray, is_node: np.ndarray, is_open: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the parent of each node and the position of its end: its closing bracket, or itself for a word.
+    """Return the parent of each node and the position of its end: its closing parenthesis, or itself for a word.
 
-    level (int32 array (n,)): The depth, from 1, of each node and of each closing bracket, which has the depth of its
-        node: sorted by level, a bracket comes right after its node, and sisters come side by side.
+    level (int32 array (n,)): The depth, from 1, of each node and of each closing parenthesis, which has the depth of
+        its node: sorted by level, a parenthesis comes right after its node, and sisters come side by side.
     is_node, is_open (bool arrays (n,)): Which entries are nodes, and which are nodes other than words.
     """
     small = level.astype(np.uint16) if level.max(initial=0) < 2**16 else level

@@ -1,4 +1,4 @@
-"""The boundary after each word of a sentence: how long a speaker may pause there, or a reader stay."""
+"""Prosodic boundaries after the words of a sentence: how likely a speaker is to pause there, and a reader to linger."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _CONTENT = tuple("N V J RB CD DT PDT FW UH ADJ ADV DET PROPN INTJ X SYM $ #".spl
 
 
 class Boundary(NamedTuple):
-    """The boundary after a token; all numbers are 0 where there is none, as between a word and the comma after it.
+    """The prosodic boundary after a token; all numbers are 0 if there is none, as between a word and a comma after it.
 
     level (int): 0 within a chunk, 1 to 3 between chunks and clauses by Abney's (1992) measure, see
         `spacy_lpcfg.queries.levels`, and 4 at the end of a sentence.
     salience (int): The index of the boundary in the prosodic tree of Gee and Grosjean (1983), see
-        `spacy_lpcfg.queries.prosody`.
+        `spacy_lpcfg.queries.prosody`; 0 within a chunk.
     nodes (int): The number of nodes with two or more children in the smallest phrase that holds the words on both
         sides, itself included: the complexity of Grosjean, Grosjean and Lane (1979), "The patterns of silence",
-        Cognitive Psychology 11.
-    closing (int): The number of brackets that end with the last word before it.
-    opening (int): The number of brackets that begin with the next word.
+        Cognitive Psychology 11. At the end of a sentence, the number in the whole tree.
+    closing (int): The number of constituents that end with the last word before the boundary.
+    opening (int): The number of constituents that begin with the next word.
     """
 
     level: int = 0
@@ -39,14 +39,14 @@ class Boundary(NamedTuple):
 
 
 def boundaries(tree: Tree, rules: HeadRules = ENGLISH) -> list[Boundary]:
-    """Return one boundary for each leaf of an English tree.
+    """Return the prosodic boundary after each leaf of an English tree.
 
-    The boundary after a word is that of the last punctuation mark after the word, not counting opening quotes and
-    brackets before the next word. All other leaves have a `Boundary` of zeros.
+    The boundary after a word is given at the last punctuation mark that follows it, or at the word itself if none does;
+    opening quotation marks and parentheses belong to the next word. All other leaves have a `Boundary` of zeros.
 
     tree (Tree): A clean tree with the labels of the Penn Treebank.
     rules (HeadRules): Head rules for the tree.
-    RETURNS (list of Boundary, (n_leaves,)): The boundaries; brackets are counted in the tree without punctuation.
+    RETURNS (list of Boundary, (n_leaves,)): The boundaries; nodes and constituents are counted without punctuation.
     """
     leaves = tree.leaves()
     clauses = ClauseTree.of(tree, rules)
@@ -63,7 +63,7 @@ def boundaries(tree: Tree, rules: HeadRules = ENGLISH) -> list[Boundary]:
 
 
 def _places(leaves: Sequence[Tree]) -> Iterator[int]:
-    """Yield, for each word, the position of the leaf that has its boundary: the word, or a mark that follows it."""
+    """Yield, for each word, the position of the leaf that has the boundary: the word, or a mark that follows it."""
     words = [i for i, leaf in enumerate(leaves) if not is_mark(leaf)]
     for word, following in zip(words, [*words[1:], len(leaves)], strict=True):
         marks = leaves[word + 1 : following]
@@ -72,7 +72,7 @@ def _places(leaves: Sequence[Tree]) -> Iterator[int]:
 
 
 def _counts(clauses: ClauseTree) -> tuple[list[int], list[int], list[int]]:
-    """Return `nodes`, `closing` and `opening` of the boundary after each word, as `Boundary` defines them."""
+    """Return the fields `nodes`, `closing` and `opening` of the `Boundary` after each word."""
     n_inside: dict[Node, int] = {}
     for node in reversed(clauses.nodes):
         n_inside[node] = (len(node.children) > 1) + sum(n_inside[child] for child in node.children)
@@ -111,6 +111,6 @@ def _phrase(clauses: ClauseTree, start: int, end: int) -> PhonologicalPhrase:
 
 
 def _is_host(clauses: ClauseTree, i: int) -> bool:
-    """Return whether a word is a phonological word: false for articles, auxiliaries and other function words."""
+    """Return whether a word is a phonological word: False for articles, auxiliaries and other function words."""
     is_content = clauses.tags[i].startswith(_CONTENT) and clauses.words[i].lower() not in _CLITICS
     return is_content and i not in clauses.auxiliaries

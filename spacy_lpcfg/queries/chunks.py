@@ -1,16 +1,15 @@
 """Chunks of a sentence (Abney 1992): runs of words that are joined by constituency alone, not by dependency.
 
 Abney (1992), "Prosodic structure, performance structure and phrase structure", Speech and Natural Language: Proceedings
-of a Workshop, section 2, for trees in Penn Treebank annotation. A noun, verb, adjective or adverb licenses what follows
-it in its phrase by dependency. All else is licensed by immediate constituency, and what hangs together by that alone,
-clauses aside, is a chunk.
+    of a Workshop, section 2, for trees in Penn Treebank annotation. A noun, verb, adjective or adverb licenses by
+    dependency the phrases that follow it in its own phrase. All other phrases and words are licensed by immediate
+    constituency; words that are joined by constituency alone, without a clause boundary between them, are a chunk.
 
 Decided here, where the paper leaves it open or has it otherwise:
 
-- Auxiliaries, `to` and adverbs before a verb are of its chunk, and so are single words right after a head (`chapter
-  seven`, `came back`). Coordinated words without brackets of their own are one chunk (`bread and butter`).
-- Commas, colons, dashes, brackets and stops are pauses, at which a boundary stands in any case. Other marks are left
-  out.
+- Auxiliaries, `to` and adverbs before a verb are in its chunk, and so are single words right after a head (`chapter
+  seven`, `came back`). Coordinated words without phrases of their own are one chunk (`bread and butter`).
+- Commas, colons, dashes, parentheses and stops are pauses, which always separate chunks. Other punctuation is left out.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A chunk: a run of adjacent words that are joined by constituency alone.
+    """A chunk: a run of adjacent words that are joined by constituency alone, not by dependency.
 
     start, end (int): The range [start, end) of its words.
     governor (int or None): The position of the word that licenses the chunk by dependency; None if there is none.
@@ -73,7 +72,7 @@ class Chunk:
 
 
 class Gap(NamedTuple):
-    """The place between two adjacent words.
+    """The gap between two adjacent words.
 
     node (Node): The smallest node around both words.
     child (int): The position, among the children of `node`, of the child that begins right after the gap.
@@ -86,23 +85,23 @@ class Gap(NamedTuple):
 
 
 def is_mark(leaf: Tree) -> bool:
-    """Return whether a leaf is a punctuation mark and no word."""
+    """Return whether a leaf is a punctuation mark and not a word; currency signs are words."""
     word = leaf.word or ""
     return leaf.label in BRACKETS or (leaf.label not in CURRENCIES and not any(map(str.isalnum, word)))
 
 
 def is_opening(leaf: Tree) -> bool:
-    """Return whether a mark is an opening quotation mark or bracket, which belongs to the word after it."""
+    """Return whether a mark is an opening quotation mark or parenthesis, which belongs to the word after it."""
     return leaf.label == "``" or leaf.label in OPENING or leaf.word in OPENING
 
 
 class ClauseTree:
-    """A sentence without its punctuation, with its heads, chunks and gaps.
+    """A sentence without its punctuation, with its heads, chunks and the gaps between its words.
 
     root (Node): The root of the tree without punctuation.
     nodes (list of Node): All nodes in pre-order.
     words, tags (list of str, (n_words,)): The words without punctuation, and their tags.
-    gaps (list of Gap, (n_words - 1,)): The places between its words.
+    gaps (list of Gap, (n_words - 1,)): The gap after each word but the last.
     chunks (list of Chunk, (n_words,)): The chunk of each word.
     """
 
@@ -116,7 +115,7 @@ class ClauseTree:
 
     @classmethod
     def of(cls, tree: Tree, rules: HeadRules) -> ClauseTree | None:
-        """Build the sentence of a clean tree; return None if it has only punctuation.
+        """Build the clause tree of a clean tree; return None if it has only punctuation.
 
         tree (Tree): A tree with the labels of the Penn Treebank.
         rules (HeadRules): Head rules for the tree.
@@ -134,7 +133,7 @@ class ClauseTree:
 
     @cached_property
     def auxiliaries(self) -> set[int]:
-        """The positions of the verbs before the head of a phrase, or in a clause, that has a verb phrase as a child."""
+        """The positions of auxiliaries: verbs that have a VP as a sister, and precede the head or are in a clause."""
         with_verb = [node for node in self.nodes if any(child.label == "VP" for child in node.children)]
         return {
             child.start
@@ -145,12 +144,12 @@ class ClauseTree:
 
     @cached_property
     def clause_ends(self) -> set[int]:
-        """The end positions of clauses: a clause ends before each of these words."""
+        """The positions at which clauses end: a clause ends right before the word at each of them."""
         return {node.end for node in self.nodes if node.is_clause}
 
 
 def is_dependent(node: Node, i: int) -> bool:
-    """Return whether a node licenses its child number `i` by dependency."""
+    """Return whether the head of a node licenses the node's child number `i`, from 0, by dependency."""
     head, children = node.head_child, node.children
     if node.is_clause or i <= head:
         return False
@@ -181,7 +180,7 @@ def _without_marks(tree: Tree, rules: HeadRules) -> Node | None:
 
 
 def _head(label: str, children: Sequence[Node], rules: HeadRules) -> int:
-    """Return the position of the head child; in a verb phrase with auxiliaries, this is the inner verb phrase."""
+    """Return the position of the head child; in a verb phrase with auxiliaries, that of the inner verb phrase."""
     if label == "VP":
         for i, child in enumerate(children):
             if child.label == "VP":

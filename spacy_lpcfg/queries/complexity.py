@@ -75,12 +75,16 @@ class Complexity:
 
     @property
     def document(self) -> Record:
-        """The values of `COLUMNS` by name, over all sentences together; the height is the mean height of a sentence."""
+        """The values of `COLUMNS` by name, over all sentences together.
+
+        Depths and surprisal (bits) are means over words, the height is a mean over sentences, and the indices are
+        ratios of summed counts. The surprisal is None if unknown.
+        """
         return _record(self.sums.sum(axis=0), max(len(self.sums), 1))
 
     @property
     def sentences(self) -> list[Record]:
-        """The values of `COLUMNS` by name, for each sentence."""
+        """The values of `COLUMNS` by name for each sentence, as in `document`."""
         return [_record(row, 1) for row in self.sums]
 
 
@@ -88,7 +92,8 @@ def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] =
     """Measure the syntactic complexity of English sentences.
 
     trees (iterable of Tree): Trees with Penn Treebank labels; empty elements and function labels are removed first.
-    surprisals (iterable of sequences of float): For each tree the surprisal of each word, in bits; empty if unknown.
+    surprisals (iterable of sequences of float): For each tree the surprisal of each word, in bits; an empty sequence
+        where unknown.
     RETURNS (Complexity): One row for each tree that has words.
     """
     cleaned = [clean(tree) for tree in trees]

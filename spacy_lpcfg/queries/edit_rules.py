@@ -1,4 +1,4 @@
-"""Rules that edit trees, and files of them in Tsurgeon's format: a pattern, a blank line, operations, a blank line."""
+"""Rules that edit trees, in Tsurgeon's format: a pattern, a blank line, operations on the nodes that it matches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,11 @@ _QUOTED = re.compile(r"\\(.)")
 
 
 class RuleError(ValueError):
-    """A mistake in a file of rules, or a rule that cannot be applied, with the `path` and `line` of the rule."""
+    """A mistake in a file of rules, or a rule that cannot be applied.
+
+    message (str): What is wrong, without path and line.
+    path (str), line (int): The file and line of the mistake; for a rule that cannot be applied, of its pattern.
+    """
 
     def __init__(self, message: str, path: str, line: int) -> None:
         super().__init__(message, path, line)
@@ -44,7 +48,12 @@ class RuleError(ValueError):
 
 
 class Operation(NamedTuple):
-    """An operation with its arguments; skipped unless the match has bound every name in `only_if`."""
+    """An operation of a rule with its arguments.
+
+    run (callable): Carries out the operation on a `Site` with the arguments.
+    arguments (tuple): The arguments: names of nodes, places, labels or new trees.
+    only_if (tuple of str): Names that the match must have bound; otherwise the operation is skipped.
+    """
 
     run: Callable[..., None]
     arguments: tuple[Any, ...]
@@ -56,8 +65,8 @@ class EditRule:
     """A pattern, and the operations that are carried out in order where it matches.
 
     pattern (TreePattern): The pattern.
-    operations (tuple of Operation): The operations, which name nodes of the pattern.
-    path (str), line (int): The file and line of the pattern, for messages.
+    operations (tuple of Operation): The operations, which refer to nodes by the names that the pattern gives them.
+    path (str), line (int): The file and line of the pattern, for error messages.
     """
 
     pattern: TreePattern
@@ -67,22 +76,24 @@ class EditRule:
 
 
 def read_rules(path: PathLike) -> list[EditRule]:
-    """Read a file of rules, plain or gzipped.
+    """Read a file of rules in Tsurgeon's format, plain or gzipped; see `parse_rules`.
 
-    RAISES (RuleError): For a mistake in the file.
+    RAISES (RuleError): For a mistake in a rule.
         (TreebankError): If the file is not UTF-8, or damaged gzip data.
+        (OSError): If the file cannot be opened.
     """
     return parse_rules(read_lines(path), str(path))
 
 
 def parse_rules(lines: str | Iterable[str], path: str = "<rules>") -> list[EditRule]:
-    """Parse rules in the format of Tsurgeon's files.
+    r"""Parse rules in the format of Tsurgeon's files.
 
     A rule is a pattern in one or more lines, a blank line, and one or more lines of operations, ended by a blank line.
-    A comment runs from % to the end of its line, and a % that is no comment is written with a backslash before it.
+    A comment runs from % to the end of its line; a % that begins no comment is written `\%`.
 
     lines (str or iterable of str): A text, or its lines.
-    path (str): The name of the text in errors.
+    path (str): What error messages call the text, such as the name of its file.
+    RETURNS (list of EditRule): The rules in order; [] for an empty text.
     RAISES (RuleError): For a mistake in the text.
     """
     rules: list[EditRule] = []
@@ -124,7 +135,7 @@ def _pattern(block: list[tuple[int, str]], path: str) -> TreePattern:
 
 
 def _operations(text: str, known: set[str], path: str, line: int) -> list[Operation]:
-    """Parse a line of operations, and add to `known` the names that its new trees give."""
+    """Parse a line of operations; add to `known` the names of nodes in new trees."""
     try:
         return [*_Parser(text, known).operations()]
     except ValueError as error:
@@ -140,7 +151,7 @@ class _Parser:
         self.at = 0
 
     def operations(self) -> Iterator[Operation]:
-        """Parse one operation, or several in brackets; conditions may stand before all and before each."""
+        """Parse one operation, or several in square brackets; conditions may stand before all and before each."""
         only_if = self._conditions()
         if self._text != "[":
             yield self._operation(only_if)
@@ -151,7 +162,7 @@ class _Parser:
         self._expect("", "the end of the line, or several operations in [ ] each")
 
     def _conditions(self) -> tuple[str, ...]:
-        """Parse any number of `if exists NAME`."""
+        """Parse any number of conditions `if exists NAME`; return the names."""
         names: tuple[str, ...] = ()
         while self._text == "if":
             self.at += 1
@@ -216,11 +227,11 @@ class _Parser:
         return self._tree(has_foot=True)
 
     def _frame(self) -> Node:
-        """Parse an auxiliary tree, or the label of a node that is its own foot."""
+        """Parse an auxiliary tree (a new tree with a foot), or a label for a new node that is its own foot."""
         return self._auxiliary() if self._text == "(" else Node(self._label().text, name=FOOT)
 
     def _tree(self, *, has_foot: bool) -> Node:
-        """Parse a new tree, such as (NP (DT the) (NN=x dog)), or with a foot (VP (RB not) VP@)."""
+        """Parse a new tree: (NP (DT the) (NN=x dog)), or, with a foot below which nodes are put, (VP (RB not) VP@)."""
         top = Node("")
         open_nodes = [top]
         while len(open_nodes) > 1 or not top.children:

@@ -1,4 +1,4 @@
-"""Edit trees by rules."""
+"""Edit trees by rules in Tsurgeon's language."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _N_TREES = 1_000  # trees that are indexed at a time
 
 
 def edit(tree: Tree, rules: Sequence[EditRule], heads: HeadRules = ENGLISH) -> Tree | None:
-    """Edit a tree by rules; see `edit_trees`, which is much faster for many trees."""
+    """Edit one tree by rules; arguments and errors as for `edit_trees`, which is much faster for many trees.
+
+    RETURNS (Tree or None): The edited tree; None if the rules deleted it as a whole.
+    """
     return next(edit_trees([tree], rules, heads=heads))
 
 
@@ -40,13 +43,14 @@ def edit_trees(
 ) -> Iterator[Tree | None]:
     """Edit trees by rules: each rule in turn fires at its first match until it no longer matches.
 
+    If the pattern of any rule mentions ROOT, a tree with another root is edited below a new root ROOT, which is removed
+    afterwards.
+
+    trees (iterable of Tree): The trees.
     rules (sequence of EditRule): The rules, as `read_rules` and `parse_rules` return them.
     heads (HeadRules): Head rules of the treebank's language, for relations such as <#.
     counts (Counter of EditRule or None): Receives the number of times that each rule fired.
     on_fire (callable or None): Called after each firing with the match, and with the resulting tree or None.
-
-    If a rule mentions ROOT, trees that have no such node are edited below one, which is taken off again.
-
     YIELDS (Tree or None): The edited tree; None if the rules deleted it as a whole.
     RAISES (RuleError): If a rule does not stop, makes a tree or a label too large, or its operations cannot be carried
         out at a match or change nothing.
@@ -64,7 +68,7 @@ def edit_trees(
 
 
 def _without_new_root(tree: Tree, original: Tree) -> Tree:
-    """Undo `below_root`: remove the root ROOT, or restore the label of the original artificial root."""
+    """Undo `below_root`: remove the root ROOT, or restore the artificial root that it replaced."""
     if tree.label != ROOT_LABEL:
         return tree
     if original.label in ROOT_LABELS:
@@ -89,7 +93,7 @@ class _Indexed(NamedTuple):
 
 
 class _Batch:
-    """A batch of trees that are edited together, with an index of the original trees and one of changed trees."""
+    """Trees that are edited together, with an index of the original trees and one of the changed trees."""
 
     def __init__(self, trees: list[Tree], heads: HeadRules) -> None:
         self.trees: list[Tree | None] = [*trees]
@@ -99,7 +103,7 @@ class _Batch:
         self.before, self.changed = self._indexed(range(len(trees))), self._indexed(())
 
     def apply(self, rule: EditRule, counts: Counter[EditRule], on_fire: OnFire | None) -> None:
-        """Apply a rule to the trees until it matches in none."""
+        """Apply a rule to the trees until it matches in none of them."""
         matches = self.before.first_matches(rule, without=self.numbers_of_changed)
         matches |= self.changed.first_matches(rule)
         n_firings = 0

@@ -1,4 +1,4 @@
-"""An index of trees that answers many pattern searches, and the nodes and matches that it returns."""
+"""`TreeIndex`, which answers many pattern searches in a collection of trees, with its nodes and matches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ Scores = tuple[Sequence[float] | None, Sequence[float] | None]
 class TreeIndex(TreeArrays):
     """An index of trees for pattern searches; build it with `from_trees` or `read`.
 
-    scores (float64 (n_nodes,), or None): Posterior probabilities of brackets and tags; nan if unknown.
+    `len(index)` is the number of trees.
+
+    scores (float64 (n_nodes,), or None): Posterior probabilities of constituents and tags; nan if unknown.
     sources (list of SentenceSource or None): The metadata of each tree's sentence, such as its ID.
     """
 
@@ -36,11 +38,12 @@ class TreeIndex(TreeArrays):
 
     @classmethod
     def from_trees(cls, trees: Iterable[Tree], rules: HeadRules = ENGLISH, scores: Iterable[Scores] = ()) -> TreeIndex:
-        """Index trees without changes: artificial roots, function labels and empty elements are kept.
+        """Index trees as they are: artificial roots, function labels and empty elements are kept.
 
         trees (iterable of Tree): The trees.
         rules (HeadRules): Head rules of the treebank's language, for relations such as <#.
-        scores (iterable of Scores): Posterior probabilities, one entry a tree; empty if unknown.
+        scores (iterable of Scores): For each tree the posterior probabilities of its constituents (in the order of
+            `spans()`) and of its tags; empty if unknown.
         """
         strings = Strings()
         sources: Sources = []
@@ -59,11 +62,14 @@ class TreeIndex(TreeArrays):
         on_error: OnError = None,
         dropped: Counter[str] | None = None,
     ) -> TreeIndex:
-        """Index the trees of bracketed files, folders or glob patterns, several times faster than with `read_trees`.
+        """Index the trees of Penn Treebank files, several times faster than with `read_trees`.
 
+        paths (path or iterable of paths): Files; folders, searched for `.mrg` files, plain or gzipped; or glob
+            patterns.
+        rules (HeadRules): Head rules of the treebank's language, for relations such as <#.
         on_error (callable or None), dropped (Counter or None): As for `read_trees`.
-        RAISES (TreebankError): For a broken tree, as `read_trees` does.
-            (FileNotFoundError): If a path does not exist, or names no file.
+        RAISES (TreebankError): For a malformed tree or file, as `read_trees` does.
+            (FileNotFoundError): If a path does not exist, or a folder or pattern has no such files.
         """
         strings = Strings()
         sources: Sources = []
@@ -73,7 +79,7 @@ class TreeIndex(TreeArrays):
         return index
 
     def below_root(self) -> TreeIndex:
-        """Return an index in which each tree has the root ROOT, see `below_root`; itself if all trees have it."""
+        """Return an index of the trees below a root ROOT, without `scores`; itself if all trees have that root."""
         if all(self.string(int(root)) == ROOT_LABEL for root in self.roots[:-1]):
             return self
         trees = (TreeNode(self, int(root)).tree for root in self.roots[:-1])
@@ -82,7 +88,7 @@ class TreeIndex(TreeArrays):
         return index
 
     def tree(self, number: int) -> TreeNode:
-        """Return the root of a tree by its number, from 0."""
+        """Return the root of tree `number`, counted from 0."""
         return TreeNode(self, int(self.roots[number]))
 
     def search(self, pattern: str | TreePattern, *, on_step: OnStep | None = None) -> Iterator[TreeMatch]:
@@ -94,8 +100,9 @@ class TreeIndex(TreeArrays):
         pattern (str or TreePattern): A pattern in Tregex's language, such as NP < (PP <# IN).
         on_step (callable or None): Called in each step of the backtracking search with 1 + the number of nodes that it
             reaches; raises an error to end the search.
+        YIELDS (TreeMatch): The matches.
         RAISES (PatternError): If the text is not a valid pattern.
-        RAISES (ValueError): If a regular expression takes too long.
+            (ValueError): If a regular expression takes too long.
         """
         for number, bound in matches(self, _compiled(pattern), on_step):
             names = {name: TreeNode(self, i) for name, i in bound.items() if isinstance(i, int)}
@@ -105,9 +112,9 @@ class TreeIndex(TreeArrays):
     def nodes(self, pattern: str | TreePattern) -> np.ndarray:
         """Return the nodes that a pattern matches, in pre-order: much faster than `search`, but without named nodes.
 
-        RAISES (PatternError): If the text is not a valid pattern.
-        RAISES (ValueError): If a regular expression takes too long.
         RETURNS (int64, (n,)): Node numbers; `TreeNode(index, number)` gives access to a node.
+        RAISES (PatternError): If the text is not a valid pattern.
+            (ValueError): If a regular expression takes too long.
         """
         return matching_nodes(self, _compiled(pattern))
 
@@ -119,7 +126,7 @@ class TreeIndex(TreeArrays):
         return len(self.roots) - 1
 
     def _set_scores(self, tree: int, brackets: Sequence[float] | None, tags: Sequence[float] | None) -> None:
-        """Set the probabilities of the brackets and tags of a tree, each in pre-order."""
+        """Set the probabilities of the constituents and of the tags of a tree, each in pre-order."""
         self.scores = np.full(len(self.label), np.nan) if self.scores is None else self.scores
         ids = np.arange(self.roots[tree], self.roots[tree + 1])
         is_word = self.end[ids] == ids + 1
@@ -135,7 +142,7 @@ def _compiled(pattern: str | TreePattern) -> TreePattern:
 
 
 def below_root(tree: Tree) -> Tree:
-    """Return a tree with the root ROOT, which is added or replaces another artificial root."""
+    """Return a tree with the root ROOT, which is added, or replaces another artificial root such as TOP."""
     return Tree(ROOT_LABEL, tree.children if tree.label in ROOT_LABELS and tree.children else [tree])
 
 
@@ -193,7 +200,7 @@ class TreeNode:
         return TreeNode(self.index, above) if above != NONE else None
 
     def ancestors(self) -> Iterator[TreeNode]:
-        """Yield the nodes above this one, from its parent up."""
+        """Yield the ancestors of the node, from its parent up to the root."""
         node = self
         while (above := node.parent) is not None:
             yield above
@@ -222,7 +229,7 @@ class TreeNode:
 
     @property
     def probability(self) -> float | None:
-        """The posterior probability of the node's bracket or tag; None if unknown."""
+        """The posterior probability of the constituent or tag; None if unknown."""
         scores = self.index.scores
         return None if scores is None or np.isnan(scores[self.number]) else float(scores[self.number])
 
@@ -245,12 +252,13 @@ class TreeNode:
 
 @dataclass(frozen=True)
 class TreeMatch:
-    """A match of a pattern: the matched node and the named ones.
+    """A match of a pattern in a tree: the matched node and the named nodes.
 
     node (TreeNode): The node that matches the root of the pattern.
-    names (dict of str to TreeNode): Named nodes of the pattern; a name in an optional condition or an alternative that
-        did not match is absent.
-    variables (dict of str to str): What the groups of regular expressions matched, x in /-(.*)/#1%x.
+    names (dict of str to TreeNode): The nodes that the pattern names; a name in an optional condition or an alternative
+        that did not match is absent.
+    variables (dict of str to str): The texts that groups of regular expressions matched, by their variables, such as x
+        in /-(.*)/#1%x.
     """
 
     node: TreeNode
@@ -259,6 +267,6 @@ class TreeMatch:
 
     @property
     def probability(self) -> float | None:
-        """The least posterior probability of the matched and the named nodes; None if unknown."""
+        """The lowest posterior probability of the matched and the named nodes; None if all are unknown."""
         known = [node.probability for node in (self.node, *self.names.values())]
         return min((probability for probability in known if probability is not None), default=None)

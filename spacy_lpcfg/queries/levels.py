@@ -1,14 +1,14 @@
-"""The level of the boundary between two words, by chunks and dependencies.
+"""Levels of the prosodic boundaries between words, from chunks and dependencies (Abney 1992).
 
 Abney (1992), "Prosodic structure, performance structure and phrase structure", Speech and Natural Language: Proceedings
-of a Workshop, section 3: 3 between clauses, 2 between chunks, and less where a verb or noun licenses what follows it,
-between a subject and its verb, or where a weak word leans on its neighbour.
+    of a Workshop, section 3. The level is 3 between clauses and 2 between chunks. It is lower where a verb or noun
+    licenses the phrase that follows it, between a subject and its verb, and where a weak word leans on its neighbour.
 
 Decided here, where the paper leaves it open or has it otherwise:
 
-- SBAR and the S in it are one clause. A relative clause is restrictive unless a mark stands before it.
+- SBAR and the S in it are one clause. A relative clause is restrictive unless a punctuation mark stands before it.
 - A preposition or conjunction before a clause is phonologically weak. A weak word leans on the verb before it if it is
-  an object pronoun or a particle, and otherwise on what follows.
+  an object pronoun or a particle, and otherwise on the word after it.
 - No dependency weakens a boundary at a pause.
 """
 
@@ -25,7 +25,7 @@ _NOMINAL = frozenset({"NP", "WHNP", "NX", "NAC"})
 
 
 def boundary_levels(sentence: ClauseTree) -> list[int]:
-    """Return the level of the boundary in each gap of a sentence, 0 to 3."""
+    """Return the level, 0 to 3, of the boundary after each word but the last, list of int (n_words - 1,)."""
     clauses = [node for node in sentence.nodes if node.is_clause]
     inner = {child for node in clauses if node.label in ("SBAR", "SBARQ") for child in node.children}
     starts = {node.start for node in clauses if node not in inner}
@@ -33,7 +33,7 @@ def boundary_levels(sentence: ClauseTree) -> list[int]:
 
 
 def _level(sentence: ClauseTree, i: int, begins_clause: bool) -> int:
-    """Return the level of the boundary after word number `i`."""
+    """Return the level of the boundary after word `i`, which is followed by a new clause if `begins_clause`."""
     left, right, gap = sentence.chunks[i], sentence.chunks[i + 1], sentence.gaps[i]
     ends_clause = i + 1 in sentence.clause_ends
     unweakened = 3 if begins_clause or ends_clause else 2
@@ -66,7 +66,7 @@ def _is_subject_and_verb(sentence: ClauseTree, i: int) -> bool:
 
 
 def _is_adjacent(sentence: ClauseTree, i: int, governor: int) -> bool:
-    """Return whether the governor is word `i`, or word `i - 1` on which word `i` leans."""
+    """Return whether the governor is word `i`, or is word `i - 1` and word `i` leans on it."""
     return governor == i or (governor == i - 1 and _leans_left(sentence, sentence.chunks[i]))
 
 

@@ -1,9 +1,9 @@
 """Match patterns against the nodes of an index.
 
 Matching first computes candidate sets: starting from the rarest label of the pattern, each relation maps the whole set
-of remaining nodes to the set of all related nodes. Unless the pattern refers back to a named node, the candidates are
-the answer (Gottlob, Koch and Pichler 2005 show this for XPath). If it does refer back, or the names of nodes are
-wanted, a backtracking search from each candidate finds the matches.
+of remaining nodes to the set of all related nodes. If the pattern does not refer back to a named node, the candidates
+are the answer (Gottlob, Koch and Pichler 2005 show this for XPath). If it does, or if named nodes are wanted, a
+backtracking search from each candidate finds the matches.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _FEW = 8  # a relation is followed from the remaining nodes if the rarest label 
 
 
 def matching_nodes(index: TreeArrays, pattern: TreePattern) -> Ids:
-    """Return the nodes that a pattern matches, in pre-order."""
+    """Return the nodes that a pattern matches, in pre-order, int64 (n,).
+
+    RAISES (ValueError): If a regular expression takes too long.
+    """
     matching = []
     for root in pattern.roots:
         search = _Search(index)
@@ -36,12 +39,13 @@ def matching_nodes(index: TreeArrays, pattern: TreePattern) -> Ids:
 
 
 def matches(index: TreeArrays, pattern: TreePattern, on_step: OnStep | None = None) -> Iterator[tuple[int, Bound]]:
-    """Yield each match of a pattern: nodes in pre-order, with each distinct binding of named nodes once.
+    """Yield each match of a pattern: nodes in pre-order, and at each node every distinct binding of named nodes once.
 
-    on_step (callable or None): Called in each step of the search with the number of nodes it reaches; what it raises
-        ends the search.
-    YIELDS (int, dict): The node, and its bindings: nodes by name, and strings by variable (%name). If several matches
-        bind the same nodes, the strings are those of the first.
+    on_step (callable or None): Called in each step of the search with the number of nodes that it reaches; an error
+        that it raises ends the search.
+    YIELDS (int, dict): The matched node, and its bindings: nodes by name, and texts by variable (%name). If several
+        matches bind the same nodes, the texts are those of the first.
+    RAISES (ValueError): If a regular expression takes too long.
     """
     searches = [(root, _Search(index, on_step)) for root in pattern.roots]
     candidates = [search.candidates(root) for root, search in searches]
@@ -56,7 +60,7 @@ def matches(index: TreeArrays, pattern: TreePattern, on_step: OnStep | None = No
 
 
 class _Search:
-    """The search for one alternative of a pattern, with the candidates of its parts."""
+    """The search for one alternative of a pattern, with the candidate nodes of each part of the pattern."""
 
     def __init__(self, index: TreeArrays, on_step: OnStep | None = None) -> None:
         self.index = index
@@ -66,7 +70,10 @@ class _Search:
     # Sets of nodes
 
     def candidates(self, node: Part, within: Ids | None = None) -> Ids:
-        """Return a superset of the matching nodes, among `within` or all; exactly these if the part is closed."""
+        """Return a superset of the nodes that match; exactly these if the part is closed (refers to no other node).
+
+        within (Ids or None): The nodes to choose from; None for all nodes.
+        """
         conditions = _conjuncts(node.parts)
         steps = (condition for condition in conditions if condition.kind == "step")
         rarest = min(steps, key=self._rarity, default=None)
@@ -86,7 +93,7 @@ class _Search:
         return len(self.index.label) if node.same or node.like else self.index.count(node.test)
 
     def _rarity(self, part: Part) -> int:
-        """Return the number of nodes with the rarest label that a step requires; n_nodes + 1 for other conditions."""
+        """Return the number of nodes with the rarest label that a step requires; for another condition, n_nodes + 1."""
         if part.kind != "step":
             return len(self.index.label) + 1
         (node,) = part.parts

@@ -1,7 +1,8 @@
-"""The operations of edit rules, which change one tree in place: those of Tsurgeon (Levy and Andrew 2006).
+"""The operations of edit rules, which change one tree in place, as in Tsurgeon (Levy and Andrew 2006).
 
-An operation is a function of a `Site`, the tree around one match, and of the arguments that a rule gives. All raise
-ValueError if they cannot be carried out there, such as on a name that the match has not bound.
+An operation is a function of a `Site`, the tree around one match, and of the arguments that a rule gives: names of
+nodes that the match has bound, places, labels and new trees. All raise ValueError if they cannot be carried out at the
+match, for example if it has not bound a name.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ _IN_REPLACEMENT = re.compile(r"\\(?P<escaped>.)|\$(?P<group>[0-9])|=\{(?P<node>[
 
 
 class Node:
-    """A node of a tree that can be changed; words are nodes below their tags, as in patterns.
+    """A node of a tree that can be changed; words are nodes below their tags, as in tree patterns.
 
     label (str): The label, the tag, or the word.
-    is_word (bool): Whether the node is a word; it no longer counts as one once it has children.
-    name (str or None): The name by which later operations of the rule refer to a node of a new tree.
+    is_word (bool): Whether the node is a word; ignored for a node with children.
+    name (str or None): In a new tree, the name by which later operations of the rule refer to the node.
     """
 
     __slots__ = ("children", "is_word", "label", "name", "parent")
@@ -47,7 +48,7 @@ class Node:
         self.parent: Node | None = None
 
     def insert(self, position: int, nodes: Iterable[Node]) -> None:
-        """Insert nodes before the child at a position."""
+        """Insert nodes as children, before the child at `position` (from 0)."""
         nodes = list(nodes)
         self.children[position:position] = nodes
         for node in nodes:
@@ -130,8 +131,8 @@ class Site:
     """The tree around one match of a pattern, while operations change it.
 
     root (Node or None): The root; None once the whole tree was deleted.
-    names (dict of str to Node): The nodes that the match names, and those that new trees name.
-    variables (dict of str to str): The strings that groups of regular expressions matched.
+    names (dict of str to Node): The nodes that the match has bound, and the named nodes of new trees, by their names.
+    variables (dict of str to str): The texts that groups of regular expressions matched, by their variables.
     """
 
     root: Node | None
@@ -139,9 +140,10 @@ class Site:
     variables: dict[str, str] = field(default_factory=dict)
 
     def node(self, name: str) -> Node:
-        """Return the node with a name.
+        """Return the node that a name is bound to.
 
-        RAISES (ValueError): If nothing has the name, or the node is no longer in the tree."""
+        RAISES (ValueError): If no node has the name, or the node is no longer in the tree.
+        """
         if name not in self.names:
             raise ValueError(f"nothing here is called {name}: where a node may be missing, write if exists {name}")
         node = self.names[name]
@@ -150,7 +152,10 @@ class Site:
         return node
 
     def parent(self, name: str) -> tuple[Node, int]:
-        """Return the parent of a named node, and the position of the node among its children."""
+        """Return the parent of a named node, and the position of the node among its children.
+
+        RAISES (ValueError): If the node is the root, or as for `node`.
+        """
         node = self.node(name)
         if node.parent is None:
             raise ValueError(f"{name} is the root, which has no sisters")
@@ -164,7 +169,10 @@ class Site:
             )
 
     def replace(self, node: Node, others: Sequence[Node]) -> None:
-        """Replace a node by any number of other nodes with their subtrees; the root by at most one."""
+        """Replace a node by any number of nodes with their subtrees; the root by at most one.
+
+        RAISES (ValueError): If the node is the root, and several nodes would replace it.
+        """
         parent = node.parent
         if parent is not None:
             position = parent.children.index(node)
@@ -183,7 +191,7 @@ class Site:
         return copy
 
     def copies(self, sources: Iterable[str | Node]) -> list[Node]:
-        """Return copies of named nodes and of new trees."""
+        """Return copies of nodes with their subtrees: of nodes in the tree, given by name, and of new trees."""
         return [self.copy_new(source) if isinstance(source, Node) else self.node(source).copy() for source in sources]
 
 
@@ -191,15 +199,22 @@ class Site:
 
 
 class Place(NamedTuple):
-    """A position for a node: `$+` left of a named node, `$-` right of it, or `>i` as its child number i.
+    """A place at which to insert a node: `$+` left of a named node, `$-` right of it, or `>i` as its child number i.
 
-    Children are numbered from 1, or from -1 at the end."""
+    Children are numbered from 1, or from -1 at the end.
+
+    relation (str): `$+`, `$-`, or `>` with the number.
+    name (str): The name of the node to which the relation leads.
+    """
 
     relation: str
     name: str
 
     def find(self, site: Site) -> tuple[Node, int]:
-        """Return the parent, and the position among its children at which to insert."""
+        """Return the parent, and the position among its children, from 0, at which to insert.
+
+        RAISES (ValueError): If there is no such place.
+        """
         if self.relation.startswith("$"):
             parent, position = site.parent(self.name)
             return parent, position + (self.relation == "$-")
@@ -211,19 +226,20 @@ class Place(NamedTuple):
 
 
 class NewLabel(NamedTuple):
-    """A new label: `text`, or the old label with each match of a regular expression replaced by `text`.
+    """A new label for a node: `text`, or the old label with each match of `regex` replaced by `text`.
 
-    In the replacement, `$1` is a group, `={x}` the label of the node x, `%{v}` the variable v; a backslash escapes.
+    In a replacement, `$1` stands for a group, `={x}` for the label of the node x, and `%{v}` for the text of the
+    variable v; a backslash escapes.
     """
 
     text: str
     regex: Pattern[str] | None = None
 
     def of(self, label: str, site: Site) -> str:
-        """Return the new label of a node.
+        """Return the new label of a node, given its old one.
 
-        RAISES (ValueError): If the label grows to more than `LONGEST_LABEL` characters, or the regular expression takes
-            too long.
+        RAISES (ValueError): If the label grows to more than `LONGEST_LABEL` characters, the regular expression takes
+            too long, or a node or variable in the replacement is not bound.
         """
         if self.regex is None:
             return self.text
@@ -259,7 +275,7 @@ class NewLabel(NamedTuple):
         return _IN_REPLACEMENT.sub(fill, self.text)
 
     def references(self) -> Iterator[tuple[str, str]]:
-        """Yield the kind, "group", "node" or "variable", and the text of each reference in the replacement."""
+        """Yield each reference in a replacement: its kind, "group", "node" or "variable", and its number or name."""
         for part in _IN_REPLACEMENT.finditer(self.text) if self.regex else ():
             if part.lastgroup and part.lastgroup != "escaped":
                 yield part.lastgroup, part[part.lastgroup]
@@ -269,13 +285,13 @@ class NewLabel(NamedTuple):
 
 
 def delete(site: Site, *names: str) -> None:
-    """Delete nodes and all below them."""
+    """Delete named nodes with all nodes below them."""
     for name in names:
         site.replace(site.node(name), [])
 
 
 def prune(site: Site, *names: str) -> None:
-    """Delete nodes and all below them, and each ancestor that is left without children."""
+    """Delete named nodes with all nodes below them, and each ancestor that is left without children."""
     for name in names:
         _prune(site, site.node(name))
 
@@ -288,7 +304,7 @@ def _prune(site: Site, node: Node) -> None:
 
 
 def excise(site: Site, top: str, bottom: str) -> None:
-    """Replace `top` by the children of `bottom`, a node below it or `top` itself; all else below `top` is deleted.
+    """Replace `top` by the children of `bottom`, a node below it or itself; all other nodes below `top` are deleted.
 
     RAISES (ValueError): If `top` is neither `bottom` nor above it, or is the root and `bottom` has several children.
     """
@@ -301,7 +317,10 @@ def excise(site: Site, top: str, bottom: str) -> None:
 
 
 def relabel(site: Site, name: str, label: NewLabel) -> None:
-    """Give a node another label."""
+    """Give a named node another label.
+
+    RAISES (ValueError): If the label is empty or has white space or parentheses, or as for `NewLabel.of`.
+    """
     node = site.node(name)
     new = label.of(node.label, site)
     if not _LABEL.fullmatch(new):
@@ -310,14 +329,14 @@ def relabel(site: Site, name: str, label: NewLabel) -> None:
 
 
 def insert(site: Site, source: str | Node, place: Place) -> None:
-    """Insert a copy of a named node, or of a new tree."""
+    """Insert at a place a copy of a named node with its subtree, or of a new tree."""
     (node,) = site.copies([source])
     parent, position = place.find(site)
     parent.insert(position, [node])
 
 
 def move(site: Site, name: str, place: Place) -> None:
-    """Move a node with all below it."""
+    """Move a named node with its subtree to a place."""
     node = site.node(name)
     site.replace(node, [])
     parent, position = place.find(site)
@@ -325,7 +344,7 @@ def move(site: Site, name: str, place: Place) -> None:
 
 
 def move_and_prune(site: Site, name: str, place: Place) -> None:
-    """Move a node with all below it, and delete each former ancestor that is left without children."""
+    """Move a named node with its subtree, and delete each former ancestor that is left without children."""
     before = site.node(name).parent
     move(site, name, place)
     if before is not None and not before.children:
@@ -333,13 +352,17 @@ def move_and_prune(site: Site, name: str, place: Place) -> None:
 
 
 def replace(site: Site, name: str, *sources: str | Node) -> None:
-    """Replace a node by copies of named nodes or of new trees."""
+    """Replace a named node by copies of other named nodes, or of new trees."""
     copies = site.copies(sources)
     site.replace(site.node(name), copies)
 
 
 def create_subtree(site: Site, new: Node, first: str, last: str | None = None) -> None:
-    """Put a new node over the sisters from `first` to `last`, or over `first` alone."""
+    """Put a new node over the sisters from `first` to `last`; over `first` alone if there is no `last`.
+
+    new (Node): The new tree, below whose foot the sisters are put; mostly one node that is its own foot.
+    RAISES (ValueError): If the two nodes are no sisters.
+    """
     nodes = [site.node(name) for name in (first, last or first)]
     parent = nodes[0].parent
     if parent is not nodes[1].parent:
@@ -351,7 +374,7 @@ def create_subtree(site: Site, new: Node, first: str, last: str | None = None) -
 
 
 def _adjoin(site: Site, new: Node, nodes: Sequence[Node]) -> None:
-    """Replace adjacent sisters by a copy of an auxiliary tree, and put them below its foot."""
+    """Replace adjacent sisters by a copy of an auxiliary tree, and put the sisters below its foot."""
     root = site.copy_new(new)
     site.replace(nodes[0], [root])
     for node in nodes[1:]:
@@ -360,28 +383,28 @@ def _adjoin(site: Site, new: Node, nodes: Sequence[Node]) -> None:
 
 
 def adjoin(site: Site, new: Node, name: str) -> None:
-    """Replace a node by an auxiliary tree, and put its children below the foot."""
+    """Replace a named node by an auxiliary tree, and put the node's children below the foot of that tree."""
     target, root = site.node(name), site.copy_new(new)
     site.replace(target, [root])
     site.names[FOOT].insert(0, target.take_children())
 
 
 def adjoin_to_head(site: Site, new: Node, name: str) -> None:
-    """Adjoin an auxiliary tree, but keep the node itself as its root; the children go below the foot."""
+    """Adjoin an auxiliary tree at a named node, which stays as its root; the node's children go below the foot."""
     target, root = site.node(name), site.copy_new(new)
     site.names[FOOT].insert(0, target.take_children())
     target.insert(0, root.take_children())
 
 
 def adjoin_to_foot(site: Site, new: Node, name: str) -> None:
-    """Adjoin an auxiliary tree, and keep the node itself as its foot."""
+    """Adjoin an auxiliary tree at a named node, which stays, with its children, in place of the foot."""
     target, root = site.node(name), site.copy_new(new)
     site.replace(target, [root])
     site.replace(site.names[FOOT], [target])
 
 
 def coindex(site: Site, *names: str) -> None:
-    """Append the same new index to the labels of nodes, one that no label of the tree has yet."""
+    """Append one new index, which no label of the tree has yet, to the labels of named nodes: NP becomes NP-1."""
     labels = (node.label for node in site.root.nodes()) if site.root else ()
     taken = (int(match[1][:9]) for match in map(_INDEX.search, labels) if match)
     index = max(taken, default=0) + 1

@@ -1,4 +1,4 @@
-"""Patterns of trees in the language of Tregex (Levy and Andrew 2006): their syntax tree and its parser.
+"""Tree patterns in the language of Tregex (Levy and Andrew 2006): their parser and syntax tree.
 
 Relations and precedence follow the documentation of Stanford's TregexPattern; docs/search.md lists the differences.
 """
@@ -30,7 +30,12 @@ _SHOWN = 50  # characters of a pattern that an error shows on each side of the m
 
 
 class PatternError(ValueError):
-    """A syntax error in a tree pattern: the text `pattern` with the `column` of the mistake, from 1."""
+    """A syntax error in a tree pattern.
+
+    message (str): What is wrong, without the position.
+    pattern (str): The text of the pattern.
+    column (int): The column of the mistake, from 1.
+    """
 
     def __init__(self, message: str, pattern: str, column: int) -> None:
         super().__init__(message, pattern, column)
@@ -47,7 +52,7 @@ class PatternError(ValueError):
 
 @dataclass(frozen=True)
 class LabelTest:
-    """A test of labels: alternatives, a regular expression, any label, or roots.
+    """A test of node labels, such as NP|VP, /^NP/ or __ in a pattern.
 
     text (str): Labels with | between them, /a regular expression/, __ for any label, or _ROOT_ for any root.
     is_negated (bool): Whether the test accepts all other labels instead.
@@ -77,7 +82,10 @@ class LabelTest:
     def search(self, labels: Iterable[str]) -> Iterator[Match[str] | None]:
         """Yield the match of the regular expression in each label, or None where it does not match.
 
-        Yields nothing at all for a test without a regular expression. Errors as for `holds`."""
+        Yields nothing at all for a test without a regular expression.
+
+        RAISES (ValueError): If the regular expression takes too long.
+        """
         return search_all(self.regex, self._shortened(labels)) if self.regex else iter(())
 
     def _shortened(self, labels: Iterable[str]) -> Iterable[str]:
@@ -87,9 +95,9 @@ class LabelTest:
 class Relation(NamedTuple):
     """A relation between two nodes, such as dominance or precedence.
 
-    symbol (str): The first symbol that docs/search.md lists for the relation; "<i" for numbered ones such as <2 and
-        <-1.
-    number (int): The position of the child or word in numbered relations, from 1, or from -1 at the end.
+    symbol (str): The first symbol that docs/search.md lists for the relation; "<i", ">i", "<<<i" or ">>>i" for numbered
+        relations such as <2 and <-1.
+    number (int): In numbered relations the position of the child or word, from 1, or from -1 at the end; 0 in others.
     through (LabelTest or None): The test that all nodes between the two must pass, C in <+(C).
     """
 
@@ -108,10 +116,10 @@ SELF = Relation("==")
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A part of a pattern: a node, or a condition on one.
+    """A part of a pattern: a node, or a condition on a node.
 
-    kind (str): "node"; "step" for a relation to another node; "all", "any", "not" or "optional" for a
-        combination of conditions.
+    kind (str): "node"; "step" for a relation to another node; "all", "any", "not" or "optional" for a combination of
+        conditions.
     parts (tuple of Part): For a node, the conditions on it; for a step, the node that it leads to; otherwise the
         conditions that are combined.
     relation (Relation): The relation of a step.
@@ -119,7 +127,8 @@ class Part:
     name (str or None): The name that a node is given, x in NP=x.
     same (str or None): The name of a node that this one must be identical with, x in =x.
     like (str or None): The name of a node whose label this one must share, x in ~x.
-    groups (tuple of (int, str)): Group numbers of the regular expression with the variables that their matches bind.
+    groups (tuple of (int, str)): Group numbers of the regular expression, and the variables to which their texts are
+        bound.
     """
 
     kind: str
@@ -133,22 +142,23 @@ class Part:
 
     @cached_property
     def is_closed(self) -> bool:
-        """Whether the part can be matched by itself: it refers to no named node and to no variable."""
+        """Whether the part matches independently of other parts: it refers to no named node and to no variable."""
         return not (self.same or self.like or self.groups) and all(part.is_closed for part in self.parts)
 
     @cached_property
     def binds(self) -> bool:
-        """Whether the part binds a name or a variable."""
+        """Whether the part gives a node a name, or binds a variable."""
         return bool(self.name or self.groups) or any(part.binds for part in self.parts)
 
 
 class TreePattern:
     """A compiled tree pattern, such as NP < (PP <# IN).
 
-    `roots` holds its alternatives, `names` the names that it gives to nodes.
-
     text (str): The pattern in Tregex's language.
     RAISES (PatternError): If the text is not a valid pattern; the error gives the column.
+
+    The attribute `roots` (tuple of Part) holds the alternatives of the pattern, `names` (tuple of str) the names that
+    it gives to nodes.
     """
 
     def __init__(self, text: str) -> None:
@@ -159,12 +169,12 @@ class TreePattern:
 
     @property
     def has_root(self) -> bool:
-        """Whether the pattern mentions the label ROOT, so that trees without an artificial root need one."""
+        """Whether a label test of the pattern names ROOT, so that trees without that artificial root need one."""
         return ROOT_LABEL in self.labels
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Labels and words that the pattern mentions literally, each once."""
+        """The labels and words that label tests of nodes name, each once; those of negated tests are left out."""
         agenda: list[Part] = [*self.roots]
         labels: list[str] = []
         for part in agenda:
@@ -228,7 +238,7 @@ class _Parser:
         self.n_nodes = self.n_open = self.n_negated = 0
 
     def pattern(self) -> Iterator[Part]:
-        """Parse a whole pattern: yield its alternatives."""
+        """Parse the whole pattern, and yield its alternatives."""
         yield from self._alternatives(self._sub_node, lambda: True)
         self._expect("end", f"{_CONDITION}, | or the end of the pattern")
 
@@ -255,7 +265,7 @@ class _Parser:
         return PatternError(f"Expected {expected}, got {got}", self.text, token.column)
 
     def _within(self, read: Callable[[], Result], closing: str = "") -> Result:
-        """Parse the inside of a bracket or negation, from its opening token to the closing bracket."""
+        """Parse the inside of parentheses, brackets or a negation, from its opening token to the closing one."""
         token = self.tokens[self.at]
         self.at += 1
         self.n_open += 1
@@ -270,11 +280,11 @@ class _Parser:
     # Nodes
 
     def _node(self) -> Part:
-        """Parse the node that a relation leads to: a bare description, or one with conditions in brackets."""
+        """Parse the node that a relation leads to: a bare description, or one with conditions in parentheses."""
         return self._within(self._sub_node, ")") if self._kind == "(" else self._description()
 
     def _sub_node(self) -> Part:
-        """Parse a node with its conditions, which may stand without brackets."""
+        """Parse a node with its conditions, which may stand without parentheses."""
         node = self._node()
         if not self._begins_condition():
             return node
@@ -282,7 +292,7 @@ class _Parser:
         return replace(node, parts=(Part("all", (*node.parts, condition)),))
 
     def _description(self) -> Part:
-        """Parse a node without conditions: a label test, =x or ~x, with the names that it gives."""
+        """Parse a node without conditions: a label test, =x or ~x, with the name and variables that it binds."""
         self.n_nodes += 1
         if self.n_nodes > MAX_NODES:
             raise self._error(f"at most {MAX_NODES} nodes in a pattern")
@@ -337,7 +347,7 @@ class _Parser:
         return self._kind in ("relation", "numbered", "exactly", "!", "?", "[", "(")
 
     def _alternatives(self, read: Callable[[], Result], may_go_on: Callable[[], bool]) -> list[Result]:
-        """Parse alternatives separated by |; names of one are unknown in the others, and all are known afterwards."""
+        """Parse alternatives separated by |: names of one are unknown in the others, and all are known afterwards."""
         before, results = set(self.known), [read()]
         known = self.known
         while self._kind == "|" and may_go_on():
@@ -375,7 +385,7 @@ class _Parser:
         return Part("not", (negated,))
 
     def _positive(self) -> Part:
-        """Parse conditions in brackets, or a relation with the node that it leads to."""
+        """Parse conditions in brackets or parentheses, or a relation with the node that it leads to."""
         if self._kind in ("[", "("):
             return self._within(self._any, "]" if self._kind == "[" else ")")
         if self._take("exactly"):
@@ -394,7 +404,7 @@ class _Parser:
         return Part("all", (*steps[:-1], Part("not", (steps[-1],))))
 
     def _relation(self) -> Relation:
-        """Parse a relation, with its number or the test of the nodes between."""
+        """Parse a relation, with its number, or with the test of the nodes between the two that it relates."""
         token = self._expect("relation numbered", _CONDITION)
         if token.kind == "numbered":
             number = token.text.lstrip("<>")

@@ -21,7 +21,7 @@ _SUBJECTS = {"NP", "NX", "QP", "WHNP"}
 
 
 def phrases(index: TreeIndex, label: str, *, maximal: bool = False) -> list[TreeNode]:
-    """Return the constituents with a label, in pre-order.
+    """Return the constituents with a label, in pre-order; preterminals (tags over words) are not constituents.
 
     label (str): A category, or several with | between them; function labels of the trees are ignored.
     maximal (bool): Whether to leave out constituents inside another match.
@@ -39,9 +39,9 @@ class Clause:
     """A clause: an S, SQ or SINV with a verb, or the SBAR or SBARQ around it.
 
     node (TreeNode): The SBAR or SBARQ if there is one, else the S, SQ or SINV.
-    verb (TreeNode): The main verb: `sold` in `may have been sold`; the first of coordinated verbs.
+    verb (TreeNode): The word that is the main verb: `sold` in `may have been sold`; the first of coordinated verbs.
     subject (TreeNode or None): The noun phrase before the verb, or after it in an inverted clause; the relative pronoun
-        of a subject relative; or a clause.
+        of a subject relative; or a clause. None if the clause has no subject.
     is_finite (bool): Whether the first verb is tagged MD, VBD, VBP or VBZ, or is the VB of an imperative sentence. With
         universal parts of speech, which do not mark finiteness: whether the clause has a subject and no infinitive
         marker.
@@ -89,7 +89,7 @@ def _category(node: TreeNode | None) -> str:
 
 
 def _outer(clause: TreeNode) -> TreeNode:
-    """Return the SBAR or SBARQ above a clause if the clause is its only one, else the clause itself."""
+    """Return the SBAR or SBARQ above a clause if it has no other clause as a child, else the clause itself."""
     above = clause.parent
     if above is None or _category(above) not in ("SBAR", "SBARQ"):
         return clause
@@ -116,7 +116,7 @@ def _first_verb(node: TreeNode) -> int:
 
 
 def _subject(clause: TreeNode, outer: TreeNode) -> TreeNode | None:
-    """Return the subject of a clause, which may be the relative pronoun of the `outer` SBAR; None if it has none."""
+    """Return the subject of a clause, which may be the relative pronoun of the `outer` SBAR; None if there is none."""
     children = clause.children
     at = _first_verb(clause)
     before, after = children[:at], children[at + 1 :]

@@ -1,4 +1,4 @@
-"""The prosodic tree of a sentence by Gee and Grosjean's phi algorithm, and how salient its boundaries are.
+"""Prosodic trees of sentences by Gee and Grosjean's phi algorithm, and the salience of the boundaries in them.
 
 Gee and Grosjean (1983), "Performance structures: A psycholinguistic and linguistic appraisal", Cognitive Psychology 15,
 in the form that Bachenko and Fitzpatrick (1990), "A computational grammar of discourse-neutral prosodic phrasing in
@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 
 class PhonologicalPhrase(NamedTuple):
-    """The properties of a phonological phrase that decide with which neighbour it is merged.
+    """A phonological phrase, by the properties that decide with which neighbour it is merged.
 
     n_words (int): The number of its phonological words, at least 1.
     is_verbal (bool): Whether it has a main verb.
@@ -43,7 +43,7 @@ class PhonologicalPhrase(NamedTuple):
 
 
 class _Phrase(NamedTuple):
-    """A range [start, end) of phonological phrases that have been merged.
+    """A merged phrase: a range [start, end) of phonological phrases, with the properties of `PhonologicalPhrase`.
 
     strength (int): The index of the merged phrase.
     waits_for_right (bool): Whether step 2 merged a verb with its left neighbour, so that step 3 takes the right one.
@@ -59,11 +59,13 @@ class _Phrase(NamedTuple):
 
 
 def saliences(phrases: Sequence[PhonologicalPhrase], constituents: Iterable[tuple[int, int]]) -> list[int]:
-    """Return the salience of the boundary after each phonological phrase; the last one is the index of the sentence.
+    """Return the salience of the boundary after each phonological phrase; for the last one, the index of the sentence.
 
-    phrases (sequence of PhonologicalPhrase): The phonological phrases of a sentence.
+    phrases (sequence of PhonologicalPhrase, (n_phrases,)): The phonological phrases of a sentence, at least one;
+        `is_first` holds for the first one.
     constituents (iterable of (int, int)): Ranges [start, end) of phonological phrases that are a noun, prepositional,
-        adjective or adverb phrase, in pre-order. Constituents with a verb, or over a pause, are ignored.
+        adjective or adverb phrase, in pre-order. Constituents with a verb, or over a pause or coordinator, are ignored.
+    RETURNS (list of int, (n_phrases,)): The saliences.
     """
     tree = _ProsodicTree(len(phrases))
     single = [
@@ -108,7 +110,7 @@ class _ProsodicTree:
         return whole
 
     def merge_constituents(self, phrases: list[_Phrase], ranges: Sequence[tuple[int, int]]) -> list[_Phrase]:
-        """Merge the phrases within each range, inner ranges first (step 1)."""
+        """Merge the phrases within each constituent, given as ranges, inner constituents first (step 1)."""
         for start, end in reversed(ranges):
             inside = [phrase for phrase in phrases if start <= phrase.start < end]
             at = phrases.index(inside[0])
@@ -137,7 +139,7 @@ class _ProsodicTree:
             yield before
 
     def _balance(self, phrases: list[_Phrase]) -> list[_Phrase]:
-        """Merge each verb with a neighbour by the verb balancing rule (step 2)."""
+        """Merge each verb with one neighbour by the rule of verb balancing (step 2)."""
         done: list[_Phrase] = []
         waiting = phrases[::-1]
         while waiting:
@@ -152,7 +154,7 @@ class _ProsodicTree:
         return done
 
     def _apply_adjacency(self, phrases: Sequence[_Phrase]) -> list[_Phrase]:
-        """Merge each phrase with a verb and its other neighbour by the verb adjacency rule (step 3)."""
+        """Merge each phrase that has a verb with its other neighbour by the rule of verb adjacency (step 3)."""
         done: list[_Phrase] = []
         for phrase in phrases:
             if done and (done[-1].waits_for_right or (phrase.is_verbal and not phrase.waits_for_right)):

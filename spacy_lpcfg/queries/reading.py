@@ -1,4 +1,4 @@
-"""Encode trees as arrays of integers: a code for each bracket, label and word."""
+"""Encode trees as arrays of integers: a code for each parenthesis, label and word."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class Strings(dict[str, int]):
 def codes_of_trees(trees: Iterable[Tree], strings: Strings, sources: Sources) -> Iterator[np.ndarray]:
     """Yield the codes of trees, in int32 arrays of up to 10,000 trees each.
 
-    sources (list): Receives the source of each tree.
+    strings (Strings): The codes of labels and words, to which new ones are added.
+    sources (list): Receives the `source` of each tree.
     """
     for batch in in_batches(trees, _N_TREES):
         sources += [tree.source for tree in batch]
@@ -60,11 +61,11 @@ def codes_of_trees(trees: Iterable[Tree], strings: Strings, sources: Sources) ->
 
 
 class _Irregular(Exception):
-    """The fast reader cannot read a file; `read_trees` is used instead, and reports mistakes."""
+    """Raised for a file that the fast reader cannot read; `read_trees` then reads the file, and reports mistakes."""
 
 
 class _Tokens(dict[bytes, int]):
-    """A dict from the tokens of a file, as bytes, to codes; new tokens are added to `strings`."""
+    """A dict from the tokens of a file, as bytes, to codes; new tokens are added to `strings`, their codes by text."""
 
     def __init__(self, strings: Strings) -> None:
         super().__init__({b"(": OPEN, b")": CLOSE})
@@ -78,9 +79,11 @@ class _Tokens(dict[bytes, int]):
 def codes_of_file(
     path: str, strings: Strings, sources: Sources, on_error: OnError, dropped: Counter[str] | None
 ) -> Iterator[np.ndarray]:
-    """Return the codes of the trees in a file, much faster than `read_trees` and with the same errors and counts.
+    """Return the codes of the trees in a file, in int32 arrays: much faster than `read_trees`, with the same errors.
 
-    sources (list): Receives the source of each tree.
+    strings (Strings): The codes of labels and words, to which new ones are added.
+    sources (list): Receives the `source` of each tree.
+    on_error (callable or None), dropped (Counter or None): As for `read_trees`.
     """
     lines = _FirstLines()
     try:
@@ -92,7 +95,7 @@ def codes_of_file(
 
 
 class _FirstLines:
-    """A finder of the lines on which trees begin in a file that is read in parts."""
+    """The lines on which the trees of a file begin, found while the file is read in parts."""
 
     def __init__(self) -> None:
         self.found: list[int] = []
@@ -140,7 +143,10 @@ def _regular_codes(path: str, strings: Strings, lines: _FirstLines) -> Iterator[
 
 
 def _labelled(codes: np.ndarray, depth: np.ndarray, strings: Strings) -> np.ndarray:
-    """Return codes of whole trees, with an empty label inserted where a root has none."""
+    """Insert the empty label where the root of a tree has none, and return the codes.
+
+    RAISES (_Irregular): If the codes are not complete trees, or a tree may have an `(ID ...)`.
+    """
     before = np.append(CLOSE, codes)[:-1]
     is_text = codes >= FIRST
     is_word = is_text & (before >= FIRST)

@@ -1,4 +1,4 @@
-"""Regular expressions with bounded memory and time, for patterns of users."""
+"""Regular expressions of users, with limits on memory and time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ MAX_SECONDS, MAX_SECONDS_EACH = 1.0, 1e-4
 
 
 def compile_regex(text: str) -> regex.Pattern[str]:
-    """Compile a regular expression whose repeats are bounded.
+    """Compile a regular expression; one whose counted repeats would take too much memory is refused.
 
     text (str): The expression, in the syntax of the library `regex`, which extends that of Python's `re`.
-    RAISES (ValueError): If it is invalid, or its counted repeats would take too much memory.
+    RAISES (ValueError): If it is invalid, or if written out its counted repeats, such as a{20}, exceed `MAX_SIZE`
+        characters.
     """
     counts = (int(n[:9]) for braces in regex.findall(r"\{[^{}]*\}", text) for n in regex.findall(r"[0-9]+", braces))
     if len(text) * prod(max(n, 1) for n in counts) > MAX_SIZE:
@@ -32,7 +33,7 @@ def compile_regex(text: str) -> regex.Pattern[str]:
 
 
 def search_all(pattern: regex.Pattern[str], strings: Iterable[str]) -> Iterator[regex.Match[str] | None]:
-    """Yield the first match of a regular expression in each string, or None.
+    """Yield the first match of a regular expression in each string, or None where it does not match.
 
     RAISES (ValueError): If the search takes more CPU time than `MAX_SECONDS` and `MAX_SECONDS_EACH` allow.
     """

@@ -1,4 +1,4 @@
-"""Relations between nodes, applied to whole sets of nodes, which are sorted arrays."""
+"""Relations between tree nodes, applied to whole sets of nodes; a set is a sorted int64 array of node numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def image(index: TreeArrays, relation: Relation, ids: Ids) -> Ids:
 
 
 def unique(index: TreeArrays, ids: Ids) -> Ids:
-    """Return nodes as a sorted set, without NONE."""
+    """Convert node numbers, with repetitions and NONE, to a set: a sorted int64 array."""
     if len(ids) * _MANY < len(index.label):
         nodes = np.unique(ids)
         return nodes[np.searchsorted(nodes, 0) :].astype(np.int64)
@@ -36,7 +36,7 @@ def unique(index: TreeArrays, ids: Ids) -> Ids:
 
 
 def is_among(ids: Ids, others: Ids) -> np.ndarray:
-    """Return whether each node is in a set, bool (n,)."""
+    """Return whether each node in `ids` is in the set `others`, bool (n,)."""
     positions = np.minimum(np.searchsorted(others, ids), max(len(others) - 1, 0))
     return others[positions] == ids if len(others) else np.zeros(len(ids), bool)
 
@@ -48,7 +48,7 @@ def intersection(ids: Ids, others: Ids) -> Ids:
 
 
 def _chain(index: TreeArrays, relation: Relation, ids: Ids) -> Ids:
-    """Return the nodes reached in one or more steps; with `through`, every node on the way must pass that test."""
+    """Return the nodes reached in one or more steps; with `through`, all nodes on the way must pass that test."""
     step, reached, new = _CHAINS[relation.symbol], [], ids
     while len(new):
         new = image(index, step, new)
@@ -128,7 +128,7 @@ def _same_tree(index: TreeArrays, ids: Ids) -> Ids:
 
 
 def _along(to: np.ndarray, ids: Ids, n_steps: int) -> Ids:
-    """Follow the links `to` for `n_steps` steps from each node; NONE where the chain is shorter."""
+    """Follow `n_steps` links from each node, where `to` holds the next node of each; NONE where a chain is shorter."""
     while n_steps and (ids != NONE).any():
         ids = np.where(ids == NONE, NONE, to[ids])
         n_steps -= 1

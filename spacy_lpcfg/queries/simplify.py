@@ -1,8 +1,8 @@
-"""Sentences split into clauses that stand alone, by rules that edit their trees.
+"""Split sentences into clauses that stand alone, by rules that edit their trees.
 
-The rules are those of `clauses.tsurgeon`, or a user's. They edit a tree below ROOT, whose tags end in the positions of
-their words: NN-3. Each child of ROOT that the rules leave is a clause; its relation follows the hyphen of its label.
-Copied words keep their positions, which tell the words of a clause in the sentence.
+The rules are in the package's `clauses.tsurgeon`, or given by a user. They edit a tree below a root ROOT, where the
+position of each word follows its tag: NN-3. Each child of ROOT that is left is a clause, and its relation follows the
+hyphen of its label. Copied words keep their positions, which tell where the words of a clause stand in the sentence.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _AMOUNTS = set("bit couple deal few good great handful little lot majority minor
 
 
 class ClauseWord(NamedTuple):
-    """A word of a clause.
+    """A word of a clause that was split from a sentence.
 
-    text (str): The word, with a capital or not as its position in the clause requires; "the" for a copied "a".
-    position (int or None): Its position among the words of all sentences; None for a word that was added.
+    text (str): The word, capitalized as its position in the clause requires; "the" for a copied "a".
+    position (int or None): Its position, from 0, among the words of all sentences; None for a word that was added.
     is_copy (bool): Whether the word is a copy; an earlier clause then has the original.
     """
 
@@ -45,12 +45,12 @@ class ClauseWord(NamedTuple):
 
 
 class SplitClause(NamedTuple):
-    """A clause that stands alone.
+    """A clause of a sentence that can stand alone.
 
-    words (tuple of ClauseWord): Its words, with a full stop at the end if it was split off.
+    words (tuple of ClauseWord): Its words; if it was split from others, with a capital and a full stop.
     relation (str): "main", "relative", "participle", "apposition", "parataxis", or its conjunction: "and", "because".
-    probability (float or None): The least posterior probability of the brackets that the rules which made it name; of
-        a whole sentence, that of its outermost bracket. None if unknown.
+    probability (float or None): The lowest posterior probability of the constituents that are named in the rules by
+        which the clause was made; for a whole sentence, the probability of its outermost constituent. None if unknown.
     """
 
     words: tuple[ClauseWord, ...]
@@ -76,9 +76,11 @@ def split_clauses(
     """Split sentences into clauses that stand alone.
 
     trees (sequence of Tree): Trees with the labels of the Penn Treebank, without empty elements.
-    rules (sequence of EditRule or None): Rules as in the package's `clauses.tsurgeon`; None for that file.
-    scores (iterable of Scores): Posterior probabilities, one entry a tree; empty if unknown.
-    RETURNS (list of lists of SplitClause): The clauses of each tree, sorted by their first word that is not a copy.
+    rules (sequence of EditRule or None): Rules as in the package's `clauses.tsurgeon`; None for the rules of that file.
+    scores (iterable of Scores): For each tree the posterior probabilities of its constituents and tags; empty if
+        unknown.
+    RETURNS (list of lists of SplitClause): The clauses of each tree, sorted by their first word that is not a copy; []
+        for a tree that the rules delete.
     RAISES (RuleError): If a rule cannot be carried out.
         (ValueError): If the rules do not stop.
     """
@@ -95,7 +97,7 @@ def split_clauses(
 
 
 def _numbered(tree: Tree, positions: Iterator[int]) -> Tree:
-    """Put a tree below ROOT, with words in lower case, their positions after the tags, and no function at the top."""
+    """Put a tree below ROOT: words in lower case, their positions after the tags, and no function label at the top."""
     leaves = [Tree(f"{leaf.label}-{next(positions)}", word=(leaf.word or "").lower()) for leaf in tree.leaves()]
     _, top = strip_root(tree.with_leaves(leaves))
     label = "" if top.is_leaf else basic_category(top.label)
@@ -103,7 +105,7 @@ def _numbered(tree: Tree, positions: Iterator[int]) -> Tree:
 
 
 def _edited(trees: Sequence[Tree], rules: Sequence[EditRule], on_fire: OnFire) -> list[Tree | None]:
-    """Edit trees in rounds until no rule changes them; None for trees that the rules delete."""
+    """Edit trees in rounds until the rules change no tree; None for trees that the rules delete."""
     edited: list[Tree | None] = [*trees]
     changed = [*range(len(trees))]
     for _ in range(2 + max((len(tree.words) for tree in trees), default=0)):
@@ -126,7 +128,7 @@ def _tag_and_position(leaf: Tree) -> tuple[str, int | None]:
 
 
 class _Probabilities:
-    """Probabilities of clauses, updated whenever a rule fires.
+    """The probabilities of clauses, updated whenever a rule fires.
 
     trees, scores: As for `split_clauses`.
     numbered (sequence of Tree): The trees with numbered words.
@@ -146,7 +148,7 @@ class _Probabilities:
             start += n_words
 
     def update(self, match: TreeMatch, edited: Tree | None) -> None:
-        """Set the probability of clauses that a rule changed: the least one of their sources and matched nodes."""
+        """Set the probability of clauses that a rule changed: the lowest of their sources and the matched nodes."""
         before = match.node.root.tree.children
         after = () if edited is None else edited.children
         sources = [self.of.get(clause) for clause in before if clause not in after]
@@ -156,7 +158,7 @@ class _Probabilities:
 
 
 def _bracket(node: TreeNode) -> tuple[int, int, str]:
-    """Return the bracket of a node by the positions of its words; (0, 0, "") if none is known or it is a word."""
+    """Return the span and label of a node by the positions of its words; (0, 0, "") for words and for added nodes."""
     positions = [position for _, position in map(_tag_and_position, node.tree.leaves()) if position is not None]
     is_bracket = bool(positions) and not node.is_word
     return (min(positions), max(positions) + 1, basic_category(node.label)) if is_bracket else (0, 0, "")
@@ -166,7 +168,10 @@ def _bracket(node: TreeNode) -> tuple[int, int, str]:
 
 
 def _clauses(before: Tree, after: Tree, texts: Sequence[str], probabilities: _Probabilities) -> Iterator[SplitClause]:
-    """Yield the clauses of an edited tree, sorted by their first word that is not a copy; drop clauses of copies."""
+    """Yield the clauses of an edited tree, sorted by their first word that is not a copy.
+
+    Clauses of copies alone are dropped.
+    """
     (_, first), *_ = map(_tag_and_position, before.leaves())
     clauses: dict[tuple[int, int], SplitClause] = {}
     taken: set[int] = set()
@@ -206,7 +211,7 @@ def _words(
 
 
 def _is_introduced(leaves: Sequence[_Leaf], i: int, taken: set[int]) -> bool:
-    """Return whether a leaf is "a" or "an" at the beginning of a copied phrase, so that "the" should replace it.
+    """Return whether a leaf is "a" or "an" at the beginning of a copied phrase, where "the" should replace it.
 
     False for amounts such as "a lot of people".
     """
@@ -216,7 +221,7 @@ def _is_introduced(leaves: Sequence[_Leaf], i: int, taken: set[int]) -> bool:
 
 
 def _without_loose_marks(leaves: list[_Leaf]) -> list[_Leaf]:
-    """Remove commas, colons and brackets that lost the word beside them, and unpaired quotation marks."""
+    """Remove commas, colons and parentheses that lost the word beside them, and unpaired quotation marks."""
     loose = {"``", "''"} if len({"``", "''"} & {leaf.tag for leaf in leaves}) == 1 else set()
     leaves = [leaf for leaf in leaves if leaf.tag not in loose]
     while True:
