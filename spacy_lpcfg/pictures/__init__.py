@@ -1,6 +1,6 @@
 """Pictures of trees, spans, charts, surprisal, learning curves and calibration.
 
-Trees are drawn as SVG, HTML or text; everything else as SVG elements, which can be put into HTML pages unchanged.
+Trees are drawn as SVG, HTML or text; all other pictures are SVG elements, which can be put into HTML pages unchanged.
 """
 
 from spacy_lpcfg.pictures.chart import chart_svg

@@ -1,4 +1,4 @@
-"""Drawings of phrase breaks: a bar after each word, the longer the stronger the boundary there."""
+"""Drawings of prosodic boundaries: a bar after each word, which is longer the stronger the boundary there is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _TOP, _STEP = 28.0, 9.0  # where bars begin, and their length for each level
 
 
 def boundaries_svg(words: Sequence[str], boundaries: Sequence[Boundary]) -> str:
-    """Draw the words of a sentence, and a bar at each boundary whose length shows its level, with its salience.
+    """Draw the words of a sentence with a bar at each prosodic boundary.
+
+    The length of a bar shows the level of the boundary, the number beside it the salience.
 
     words (sequence of str, (n_words,)): The words of the sentence.
     boundaries (sequence of Boundary, (n_words,)): The boundary after each word.

@@ -35,15 +35,16 @@ _MOST_WORDS = 400  # time and memory grow with the square of this
 
 
 def chart_svg(words: Sequence[str], posteriors: Posteriors) -> str:
-    """Draw the chart of a sentence as an SVG element, which can also be saved as a file.
+    """Draw the posterior probabilities of the spans of a sentence as a heat map.
 
-    A span has a cell in the row of its first word and the column of its last word, the darker the more probable its
-    most probable bracket. The cell lists the labels with a probability of 0.1 or more, in the order of the brackets;
-    in sentences of more than 30 words its tooltip does. The most probable tag is written after each word of a column.
-    Columns go from right to left if the words are written so.
+    A span has a cell in the row of its first word and the column of its last word, which is the darker, the more
+    probable its most probable label. The cell lists the labels with a probability of 0.1 or more; in sentences of more
+    than 30 words its tooltip does. Below each column stands the word with its most probable tag. Columns go from right
+    to left for words of right-to-left scripts.
 
     words (sequence of str, (n_words,)): The words of the sentence, at most 400.
-    posteriors (Posteriors): Posterior probabilities of its brackets and tags.
+    posteriors (Posteriors): Posterior probabilities of the labelled spans and of the tags.
+    RETURNS (str): An SVG element, which can also be saved as a file.
     RAISES (ValueError): If the number of words is not that of the posteriors, or is more than 400.
     """
     _check_words(words, posteriors)
@@ -87,7 +88,7 @@ def _draw_grid(x: float, step: float, n: int) -> str:
 def _draw_columns(
     centres: Sequence[float], top: float, words: Sequence[str], posteriors: Posteriors
 ) -> tuple[float, list[str]]:
-    """Return the lower end of the words and tags below the columns, and their SVG."""
+    """Draw each word and its most probable tag below its column; return the lower end of these texts, and their SVG."""
     drawn, longest = [], 0.0
     for x, word, tags in zip(centres, words, posteriors.tags, strict=True):
         y, tag = top + _MARGIN / 2, max(tags, key=tags.__getitem__, default="")
@@ -107,7 +108,9 @@ def _opacity(p: float) -> float:
 
 
 def _draw_cell(x: float, y: float, side: float, p: float, names: Sequence[str]) -> str:
-    """Return a square whose opacity is the probability, with names in its tooltip and, if there is room, inside it."""
+    """Return the SVG of a cell, the more opaque the larger `p`; names are in its tooltip and, if it is large, inside
+    it.
+    """
     lines = names if side == _SIDE else ()
     middle = y + side / 2 - 11.0 * (len(lines) - 1) / 2
     texts = [draw_text(x + side / 2, middle + 11.0 * i, line, 'font-size="9"') for i, line in enumerate(lines)]
@@ -129,9 +132,9 @@ def _check_words(words: Sequence[str], posteriors: Posteriors) -> None:
 
 
 def span_table(n_words: int, posteriors: Posteriors) -> np.ndarray:
-    """Return the probability of the most probable bracket over the words from i to j, both included.
+    """Return the probability of the most probable label of each span of words i to j, both included.
 
-    RETURNS (float64, (n_words, n_words)): nan for j < i; 0 where pruning left no bracket.
+    RETURNS (float64, (n_words, n_words)): The probability at (i, j); nan for j < i, and 0 for a span without any label.
     """
     table = np.where(np.tri(n_words, k=-1, dtype=bool), np.nan, 0.0)
     for (start, end, _), p in posteriors.brackets.items():

@@ -1,4 +1,4 @@
-"""Plots of surprisal by word, of learners' progress by iteration, and of calibration."""
+"""Plots of the surprisal of words, of the progress of learning by iteration, and of calibration, as SVG."""
 
 from __future__ import annotations
 
@@ -42,11 +42,12 @@ Curve = tuple[str, dict[str, list[Point]]]
 
 
 def surprisal_svg(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> str:
-    """Draw the surprisal of each word of a sentence, and of its end, as a bar chart in an SVG element.
+    """Draw the surprisal of each word of a sentence, and of its end, as a bar chart.
 
     words (sequence of str, (n_words,)): The words of the sentence.
-    bits (float, (n_words + 1,)): Surprisal in bits of each word given those before it, and of the end. No bar is drawn
-        where it is unknown (nan) or infinite (the prefix has no probability).
+    bits (float, (n_words + 1,)): Surprisal in bits of each word given the words before it, and of the end. No bar is
+        drawn where it is unknown (nan) or infinite (the prefix has no probability).
+    RETURNS (str): An SVG element, which can also be saved as a file.
     RAISES (ValueError): If the number of bits is not n_words + 1.
     """
     if len(bits) != len(words) + 1:
@@ -80,12 +81,13 @@ def _draw_bar(x: float, value: float, height: float, colour: str) -> str:
 
 
 def learning_svg(fits: Mapping[str, Steps]) -> str:
-    """Draw log-likelihood and F1 by iteration as SVG: one panel for each quantity, and one curve for each fit.
+    """Draw the progress of learning by iteration: log-likelihood, F1 and held-out loss, in one panel each.
 
-    fits (mapping of str to steps): Steps of each fit by its name: the objects that learners pass to `on_step`, or the
-        records that `spacy-lpcfg learn` stores under "fit" in a pipeline's meta. A fit of several networks has a curve
-        for each.
-    RAISES (ValueError): If no step has a known quantity.
+    fits (mapping of str to steps): The steps of each fit by its name, drawn as one curve: the objects that learners
+        pass to `on_step`, or the records that `spacy-lpcfg learn` stores under "fit" in a pipeline's meta. A fit of
+        several networks has a curve for each.
+    RETURNS (str): An SVG element, which can also be saved as a file.
+    RAISES (ValueError): If no step has any of these quantities.
     """
     curves = [curve for name, steps in fits.items() for curve in _curves(name, list(map(_by_name, steps)))]
     drawn = [quantity for quantity in _QUANTITIES if any(quantity in points for _, points in curves)]
@@ -110,14 +112,14 @@ def learning_svg(fits: Mapping[str, Steps]) -> str:
 
 
 def _axis_of(values: Sequence[float], start: float, end: float) -> Axis:
-    """Return an axis that covers some values, with a margin at both ends; `start` and `end` are its pixels."""
+    """Return an axis from the pixel `start` to the pixel `end` that covers `values`, with a margin at both ends."""
     low, high = min(values), max(values)
     margin = 0.04 * (high - low) or 0.5
     return Axis(low - margin, high + margin, start, end)
 
 
 def _draw_quantity(x: Axis, top: float, quantity: str, curves: Sequence[Curve]) -> str:
-    """Return the SVG of the panel of a quantity, without the numbers of its horizontal axis."""
+    """Return the SVG of the panel of one quantity, with its vertical axis, but without the numbers below it."""
     of_quantity = [points.get(quantity, []) for _, points in curves]
     y = _axis_of([value for points in of_quantity for _, value in points], top + _HEIGHT, top)
     drawn = [draw_y_axis(y, x.start, x.end, _QUANTITIES[quantity])]
@@ -127,10 +129,11 @@ def _draw_quantity(x: Axis, top: float, quantity: str, curves: Sequence[Curve]) 
 
 
 def calibration_svg(curve: Reliability) -> str:
-    """Draw a reliability diagram as SVG: accuracy by posterior probability, above a histogram of the brackets.
+    """Draw a reliability diagram: accuracy by posterior probability, above a histogram of the number of constituents.
 
     curve (Reliability): The result of `spacy_lpcfg.evaluation.calibration.reliability`.
-    RAISES (ValueError): If there are no brackets.
+    RETURNS (str): An SVG element, which can also be saved as a file.
+    RAISES (ValueError): If there are no constituents.
     """
     filled = curve.counts > 0
     if not filled.any():
@@ -165,7 +168,7 @@ def _by_name(step: Any) -> Mapping[str, Any]:
 
 
 def _curves(name: str, steps: list[Mapping[str, Any]]) -> list[Curve]:
-    """Return the known points of each quantity, separately for each network or grammar of a fit."""
+    """Return the name of each curve of a fit with its points by quantity; each network or grammar has its own curve."""
     curves: dict[str, dict[str, list[Point]]] = {}
     several = [kind for kind in ("network", "grammar") if len({step.get(kind) for step in steps}) > 1]
     for step in steps:

@@ -1,4 +1,4 @@
-"""Common elements of drawings: SVG, text, shaded labels, colours by category."""
+"""Shared elements of the drawings: the SVG element, text, labels, colour keys, and colours by category."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def svg_element(width: float, height: float, content: str, text: str) -> str:
 
 
 def scrolling(svg: str) -> str:
-    """Wrap an SVG element in HTML that scrolls horizontally if the page is narrower than the drawing.
+    """Wrap an SVG element from `svg_element` in HTML that scrolls sideways if the page is narrower than the drawing.
 
-    In pages with the CSS `SCROLL_HINTS`, a hint that the drawing scrolls appears if the page is too narrow.
+    Pages with the CSS `SCROLL_HINTS` then also show a hint that the drawing scrolls.
     """
     width = float(re.search(r'width="(\d+)"', svg)[1])  # type: ignore[index]
     wider = [most for most in _PAGE_WIDTHS if most <= width + _PAGE_MARGINS]
@@ -65,13 +65,13 @@ def scrolling(svg: str) -> str:
 
 
 def is_right_to_left(words: Sequence[str]) -> bool:
-    """Return whether most words with a direction are written from right to left."""
+    """Return whether most of the words with a direction are written from right to left; False if there are none."""
     directions = [next(filter(_STRONG.__contains__, map(bidirectional, word)), "") for word in words]
     return sum(each in ("R", "AL") for each in directions) > directions.count("L")
 
 
 def described(label: str, drawn: str) -> str:
-    """Add the meaning of a label to its SVG as a tooltip."""
+    """Add the meaning of a Penn Treebank label as a tooltip to its SVG `drawn`; other labels are left without one."""
     meaning = explain(label)
     return f"<g><title>{_plain(f'{label}: {meaning}')}</title>{drawn}</g>" if meaning else drawn
 
@@ -83,8 +83,9 @@ def label_width(label: str, score: float | None = None) -> float:
 def draw_label(x: float, y: float, width: float, label: str, score: float | None = None) -> str:
     """Return the SVG of a label on a rectangle in its category's colour; opacity and a number show its probability.
 
-    x, y (float): Centre of the label.
-    width (float): Width of the rectangle.
+    x, y (float): Centre of the label, in pixels.
+    width (float): Width of the rectangle, in pixels.
+    label (str): The label.
     score (float or None): The probability of the label; None or nan if unknown.
     """
     colour = label_colour(label)
@@ -102,21 +103,32 @@ def label_opacity(score: float | None) -> float:
 
 
 def draw_text(x: float, y: float, text: str, attributes: str = "", score: float | None = None) -> str:
-    """Return the SVG of a line of text centred at a point, followed by a small number if there is a score."""
+    """Return the SVG of a line of text centred at a point, with a small number after it if there is a score.
+
+    x, y (float): The point, in pixels.
+    text (str): The text, which is escaped.
+    attributes (str): Further attributes of the SVG element, such as another `text-anchor`.
+    score (float or None): A probability; None or nan if unknown.
+    """
     number = f'<tspan dx="4" font-size="10" font-weight="400">{score_text(score)}</tspan>' if score_text(score) else ""
     return f'<text x="{x:.1f}" y="{y + 4.6:.1f}" {attributes}>{_plain(text)}{number}</text>'
 
 
 def draw_turned(x: float, y: float, text: str, degrees: int, attributes: str = 'text-anchor="start"') -> str:
-    """Return the SVG of a line of text that begins at a point and is rotated clockwise."""
+    """Return the SVG of a line of text that begins at a point and is rotated clockwise by `degrees`.
+
+    x, y (float): The point, in pixels.
+    text (str): The text, which is escaped.
+    attributes (str): Further attributes of the SVG element, such as another `text-anchor`.
+    """
     side = -4.6 if degrees > 0 else 4.6
     return f'<text transform="translate({x + side:.1f} {y:.1f}) rotate({degrees})" {attributes}>{_plain(text)}</text>'
 
 
 def draw_key(x: float, y: float, squares: Iterable[tuple[str, str, float]]) -> str:
-    """Return the SVG of a colour key: squares beside each other, each followed by its name.
+    """Return the SVG of a colour key: squares side by side, each followed by its name.
 
-    x, y (float): Left edge and vertical centre.
+    x, y (float): Left edge and vertical centre, in pixels.
     squares (iterable of (str, str, float)): The name, colour and opacity of each square.
     """
     drawn = []
@@ -131,7 +143,7 @@ def draw_key(x: float, y: float, squares: Iterable[tuple[str, str, float]]) -> s
 
 
 def text_width(text: str, size: float) -> float:
-    """Return an upper estimate, in pixels, of the width of a text in most sans-serif fonts."""
+    """Return an upper estimate of the width of a text in most sans-serif fonts, in pixels, at a font size in pixels."""
     return size * sum(map(_ems, text))
 
 
@@ -146,23 +158,24 @@ def _ems(char: str) -> float:
 
 
 def score_text(score: float | None) -> str:
-    """Format a probability for display beside a label; "" if there is none."""
+    """Format a probability as text to stand beside a label, such as ".93"; return "" for None or nan."""
     return "" if score is None or isnan(score) else f"{score:.2f}".removeprefix("0")
 
 
 def label_colour(label: str) -> str:
-    """Return the colour of a label by its category: NP-SBJ has the colour of NP."""
+    """Return the colour (#rrggbb) of a label by its category: NP-SBJ has the colour of NP."""
     category = re.split(r"[-=^|+\d]", label.lstrip("@"))[0]
     return next(colour for pattern, colour in _COLOURS if re.fullmatch(pattern, category, re.DOTALL))
 
 
 def displacy_colours(labels: Iterable[str] = tuple(PHRASES), spans_key: str = "constituents") -> dict[str, Any]:
-    """Return options by which spaCy's displacy draws brackets in the colours of `tree_svg`.
+    """Return options with which spaCy's displacy draws constituents in the colours of `tree_svg`.
 
     Example: `displacy.render(doc, style="span", options=displacy_colours())`.
 
     labels (iterable of str): The labels that get a colour, such as the `labels` of a component.
     spans_key (str): Key of the trees in `doc.spans`.
+    RETURNS (dict): The options "spans_key" and "colors".
     """
     return {"spans_key": spans_key, "colors": {label: label_colour(label) for label in labels}}
 

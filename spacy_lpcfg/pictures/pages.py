@@ -1,4 +1,4 @@
-"""Self-contained HTML pages of pictures."""
+"""Self-contained HTML pages with pictures."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ svg { max-width: none }
 def html_page(
     title: str, sections: Iterable[tuple[str, str]], *, intro: str = "", style: str = "", outro: str = ""
 ) -> str:
-    """Return an HTML page with one section for each picture.
+    """Return a self-contained HTML page with one section for each picture.
 
     title (str): The title, in plain text.
-    sections (iterable of (str, str)): Caption, in plain text, and HTML of each section.
+    sections (iterable of (str, str)): The caption, in plain text, and the HTML of each section.
     intro (str): HTML above the sections.
     style (str): Additional CSS.
     outro (str): HTML below the sections.

@@ -15,10 +15,10 @@ Point = tuple[float, float]
 
 
 class Axis(NamedTuple):
-    """A linear or logarithmic axis.
+    """A linear or logarithmic axis of a plot.
 
-    low, high (float): The values at its ends; both are positive if it is logarithmic.
-    start, end (float): The pixels at its ends.
+    low, high (float): The values at its ends, which differ; both are positive if it is logarithmic.
+    start, end (float): The pixel coordinates of its ends.
     is_log (bool): Whether it is logarithmic.
     """
 
@@ -35,7 +35,10 @@ class Axis(NamedTuple):
 
     @property
     def ticks(self) -> list[float]:
-        """The round numbers between the ends, at most seven; on a logarithmic axis, all powers of ten between them."""
+        """The values at which ticks are drawn, in ascending order: at most seven round numbers between the ends.
+
+        On a logarithmic axis, all powers of ten between the ends.
+        """
         if self.is_log:
             return [10.0**power for power in range(ceil(log10(self.low)), floor(log10(self.high)) + 1)]
         steps = (float(f"{digit}e{power}") for power in range(-12, 300) for digit in (1, 2, 5))
@@ -44,9 +47,10 @@ class Axis(NamedTuple):
 
 
 def draw_y_axis(axis: Axis, left: float, right: float, name: str) -> str:
-    """Return the SVG of a vertical axis: its name, and a line with its number at each tick.
+    """Return the SVG of a vertical axis: its name, and a horizontal line with its number at each tick.
 
-    left, right (float): The pixels at the ends of the lines; numbers and name are to the left of them.
+    left, right (float): The pixel coordinates of the ends of the lines; numbers and name are to the left of them.
+    name (str): The name of the axis.
     """
     numbers = [f"{value:,.10g}" for value in axis.ticks]
     beside = left - 18.0 - max(text_width(number, 11.0) for number in numbers)
@@ -59,8 +63,10 @@ def draw_y_axis(axis: Axis, left: float, right: float, name: str) -> str:
 
 
 def draw_x_axis(axis: Axis, top: float, bottom: float, name: str, *, only_whole: bool = False) -> str:
-    """Return the SVG of a horizontal axis, as `draw_y_axis` does, with numbers and name below the lines.
+    """Return the SVG of a horizontal axis: its name, and a vertical line with its number at each tick.
 
+    top, bottom (float): The pixel coordinates of the ends of the lines; numbers and name are below them.
+    name (str): The name of the axis.
     only_whole (bool): Whether to draw ticks only at whole numbers.
     """
     drawn = [draw_text((axis.start + axis.end) / 2, bottom + 30.0, name, _NAME)]
@@ -73,13 +79,13 @@ def draw_x_axis(axis: Axis, top: float, bottom: float, name: str, *, only_whole:
 
 
 def draw_line(x: Axis, y: Axis, points: Iterable[Point], colour: str, attributes: str = "") -> str:
-    """Return the SVG of a line through points."""
+    """Return the SVG of a line through points, which are given in the units of the axes."""
     places = " ".join(f"{x.place(at):.1f},{y.place(value):.1f}" for at, value in points)
     return f'<polyline points="{places}" fill="none" stroke="{colour}" stroke-width="1.5" {attributes}/>'
 
 
 def draw_points(x: Axis, y: Axis, points: Sequence[Point], colour: str) -> str:
-    """Return the SVG of points as small discs."""
+    """Return the SVG of points, which are given in the units of the axes, as small discs."""
     return "".join(
         f'<circle cx="{x.place(at):.1f}" cy="{y.place(value):.1f}" r="3" fill="{colour}"/>' for at, value in points
     )

@@ -1,4 +1,4 @@
-"""Drawings of spans: the brackets of a sentence as layers of bars under its words."""
+"""Drawings of constituents as layers of labelled bars under the words of a sentence."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _LINE = 18.0  # width of a turned word
 
 
 def spans_svg(words: Sequence[str], posteriors: Posteriors, min_probability: float = LIKELY) -> str:
-    """Draw brackets as layers of bars under the words, the shortest on top, with their probabilities.
+    """Draw constituents as layers of bars under the words, the shortest on top, with their probabilities.
 
     words (sequence of str, (n_words,)): The words of the sentence; in long sentences they are rotated.
-    posteriors (Posteriors): Posterior probabilities of its brackets.
-    min_probability (float): Brackets that are less probable are left out.
+    posteriors (Posteriors): Posterior probabilities of the labelled spans.
+    min_probability (float): Labelled spans with a lower probability are left out.
     RETURNS (str): An SVG element, which can also be saved as a file.
     """
     # reversed, since the outermost of brackets over the same words comes first but is drawn lowest
@@ -66,14 +66,15 @@ def spans_svg(words: Sequence[str], posteriors: Posteriors, min_probability: flo
 
 
 def spans_html(words: Sequence[str], posteriors: Posteriors) -> str:
-    """Return the SVG of `spans_svg` in an element that scrolls if the page is too narrow."""
+    """Return the SVG of `spans_svg` in an HTML element that scrolls sideways if the page is too narrow."""
     return scrolling(spans_svg(words, posteriors))
 
 
 def _edges(words: Sequence[float], likely: Sequence[tuple[Span, float]]) -> list[float]:
-    """Return the left edge of each word and the right edge of the last, spaced so that each label fits its bar.
+    """Return the left edge of each word and the right edge of the last one, in pixels, so that each label fits its bar.
 
-    words (sequence of float, (n_words,)): The widths of the words.
+    words (sequence of float, (n_words,)): The widths of the words in pixels.
+    likely (sequence of (Span, float)): The labelled spans to draw, with their probabilities, the shortest first.
     """
     widths = np.array(words) + _GAP
     for (start, end, label), p in likely:

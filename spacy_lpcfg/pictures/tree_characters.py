@@ -27,9 +27,10 @@ ASCII = dict.fromkeys(UNICODE, "|") | {"left right": "_", "left right down": "_"
 
 @dataclass(eq=False)
 class _Node:
-    """A node with the columns of its subtree: [left, left + width), the first of which stays empty.
+    """A node of a tree to be drawn, with the columns [left, left + width) of its subtree, the first of which stays empty.
 
     label, word (list of str): The character in each column; `word` is empty for inner nodes.
+    below (list of _Node): The children.
     level (int): 0 for tags, otherwise one more than the highest level of the children.
     column (int): The column where lines are attached, in the middle of the label.
     """
@@ -46,8 +47,8 @@ class _Node:
 def draw_tree(tree: Tree, lines: dict[str, str]) -> list[str]:
     """Draw a tree as rows of text, with all words in the last row.
 
-    lines (dict of str to str): Line characters, `UNICODE` or `ASCII`.
-    RETURNS (list of str): The rows.
+    lines (dict of str to str): The characters of lines: `UNICODE` or `ASCII`.
+    RETURNS (list of str): The rows, without blanks at their ends.
     """
     nodes = _nodes(tree)
     _lay_out(nodes)

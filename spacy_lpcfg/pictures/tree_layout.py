@@ -21,10 +21,11 @@ _LINE = 18.0  # width of a turned word
 
 @dataclass(eq=False)
 class TreeBox:
-    """A node with the position of its label and the horizontal extent of its subtree, in pixels.
+    """A node of a tree with the place of its label and the horizontal extent of its subtree, in pixels.
 
-    score (float or None): Probability of the bracket or tag, if it is shown.
-    below (list of TreeBox): The children.
+    node (Tree): The node.
+    score (float or None): Probability of the constituent or tag; None if it is not shown.
+    below (list of TreeBox): The children, in the order in which they are drawn from left to right.
     own_width (float): Width of the label, or of tag and word, with a gap.
     width (float): Width of the subtree.
     level (int): 0 for tags, otherwise one more than the highest level of the children.
@@ -55,8 +56,10 @@ class TreeBox:
 
 
 class TreeLayout(NamedTuple):
-    """A tree with the positions of its nodes, in pre-order, and the size of its drawing in pixels.
+    """A tree with the positions of its nodes, and the size of its drawing.
 
+    boxes (list of TreeBox): The nodes in pre-order.
+    width, height (float): The size of the drawing in pixels.
     is_turned (bool): Whether words are written from top to bottom, because the drawing would be too wide.
     """
 
@@ -67,9 +70,11 @@ class TreeLayout(NamedTuple):
 
 
 def tree_layout(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Sequence[float] | None) -> TreeLayout:
-    """Lay out a tree, from right to left if its words are written so.
+    """Compute the positions of the nodes of a tree, from right to left if its words are written so.
 
-    RAISES (ValueError): If the number of scores differs from that of brackets or tags.
+    span_scores (sequence of float, (n_spans,), or None): Probabilities of `tree.spans()`; nan if unknown.
+    tag_scores (sequence of float, (n_words,), or None): Probabilities of the tags; nan if unknown.
+    RAISES (ValueError): If the number of scores differs from the number of constituents or tags.
     """
     boxes = _boxes(tree, span_scores, tag_scores)
     root = boxes[0]
@@ -89,7 +94,7 @@ def tree_layout(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Seq
 
 
 def _boxes(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Sequence[float] | None) -> list[TreeBox]:
-    """Return the nodes of a tree in pre-order, without positions."""
+    """Return the nodes of a tree in pre-order, with their scores, but without positions."""
     n_words = len(tree)
     of_tags = _checked_scores(tag_scores, n_words, "tags")
     of_spans = _checked_scores(span_scores, sum(1 for _ in tree.nodes()) - n_words, "brackets")

@@ -1,4 +1,4 @@
-"""Draw trees as SVG, as HTML and as text."""
+"""Draw trees as SVG, HTML or text."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ _LINE = 'fill="none" stroke="currentColor" stroke-opacity=".4"'
 
 
 def tree_svg(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores: Sequence[float] | None = None) -> str:
-    """Draw a tree as an SVG element, which can also be saved as a file.
+    """Draw a tree as SVG, with all words on one line below their tags.
 
-    All words are on one line, below their tags, from right to left where they are written so. If the tree
-    would be wider than 1,600 pixels, its words are rotated. Labels are coloured by category: clauses; noun, verb and
-    prepositional phrases; adjective and adverb phrases; others.
+    Words of right-to-left scripts go from right to left. If the drawing would be wider than 1,600 pixels, words are
+    rotated. Labels are coloured by category: clauses; noun, verb and prepositional phrases; adjective and adverb
+    phrases; all other labels.
 
     tree (Tree): The tree, of at most 250 levels.
-    span_scores (sequence of float, (n_spans,)): Probabilities of `tree.spans()`, shown as shades and numbers; nan if
-        unknown.
-    tag_scores (sequence of float, (n_words,)): Probabilities of the tags, shown as numbers if less than 0.995.
-    RAISES (ValueError): If the number of scores differs from that of brackets or tags, or the tree is too deep.
+    span_scores (sequence of float, (n_spans,), or None): Probabilities of `tree.spans()`, shown as shades and numbers;
+        nan if unknown.
+    tag_scores (sequence of float, (n_words,), or None): Probabilities of the tags, shown as numbers if less than 0.995;
+        nan if unknown.
+    RETURNS (str): An SVG element, which can also be saved as a file.
+    RAISES (ValueError): If the number of scores differs from the number of constituents or tags, or the tree is too
+        deep.
     """
     _check_depth(tree)
     boxes, width, height, is_turned = tree_layout(tree, span_scores, tag_scores)
@@ -43,7 +46,10 @@ def tree_svg(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores:
 
 
 def tree_html(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores: Sequence[float] | None = None) -> str:
-    """Return the SVG of `tree_svg` in an element that scrolls if the page is too narrow."""
+    """Return the SVG of `tree_svg` in an HTML element that scrolls sideways if the page is too narrow.
+
+    Arguments and errors are those of `tree_svg`.
+    """
     return scrolling(tree_svg(tree, span_scores, tag_scores))
 
 
