@@ -1,9 +1,10 @@
 """Lossless compression of the arrays and lists of texts of a saved model.
 
-An array is compressed in the shorter of two ways. Both treat a number as its bytes, so that every bit is restored.
-"planes" holds the first bytes of all numbers, then the second bytes, and so on, signed integers as
-differences. "table" suits matrices with many zeros and few distinct values, such as rounded weights: it holds a bit for
-each number, which is 0 for the number 0, and for each other number its position in a table.
+An array is compressed in two ways, of which the shorter result is kept. Both treat numbers as bytes, so that every bit
+is restored. The coding "planes" holds the first bytes of all numbers, then the second bytes, and so on; signed integers
+are replaced by their differences before. The coding "table" suits matrices with many zeros and few distinct values,
+such as rounded weights: it holds a table of the distinct nonzero numbers, a bit for each number, which is 0 for the
+number 0, and the position in the table of each nonzero number.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ _LONGEST_TABLE = 2**16
 
 
 def compress_array(array: np.ndarray) -> dict[str, Any]:
-    """Compress an array into the fields `coding` and `data`, and `table` if `coding` is "table"; keep the shorter."""
+    """Compress an array into fields of a map, by the coding that gives the shorter result; see the module.
+
+    RETURNS (dict): The fields `coding` ("planes" or "table"), `data` (bytes), and for "table" also `table` (bytes).
+    """
     flat = array.ravel()
     planes = {"coding": PLANES, "data": _deflate(_byte_planes(_differences(flat)))}
     table = _as_table(flat)
@@ -32,13 +36,14 @@ def compress_array(array: np.ndarray) -> dict[str, Any]:
 
 
 def decompress_array(name: str, value: dict[str, Any], dtype: np.dtype, n: int) -> np.ndarray:
-    """Decompress the fields of `compress_array` to a flat array of n numbers, with about three times its memory.
+    """Decompress the fields of `compress_array`; about three times the memory of the array is needed.
 
     name (str): The name of the array, for error messages.
     value (dict): The fields, with bytes or memoryviews.
     dtype (dtype): The type of the numbers.
     n (int): The number of numbers.
-    RAISES (StorageError): If the data are damaged, or have another number of numbers.
+    RETURNS (array, (n,)): The numbers; the caller restores the shape.
+    RAISES (StorageError): If the data are damaged, or do not hold n numbers.
     """
     try:
         return _from_table(value, dtype, n) if value["coding"] == TABLE else _from_planes(value["data"], dtype, n)
@@ -47,7 +52,11 @@ def decompress_array(name: str, value: dict[str, Any], dtype: np.dtype, n: int) 
 
 
 def compress_texts(texts: Sequence[str]) -> dict[str, Any] | None:
-    """Compress texts into the fields `texts`, `n` and `n_bytes` (uncompressed); None if a text has a line feed."""
+    """Compress texts into fields of a map; return None if a text has a line feed, which separates the texts.
+
+    RETURNS (dict or None): The fields `texts` (bytes), `n` (the number of texts) and `n_bytes` (their uncompressed
+        size).
+    """
     if any(_SEPARATOR in text for text in texts):
         return None
     joined = _SEPARATOR.join(texts).encode()
@@ -55,9 +64,10 @@ def compress_texts(texts: Sequence[str]) -> dict[str, Any] | None:
 
 
 def decompress_texts(name: str, value: dict[str, Any]) -> tuple[str, ...]:
-    """Decompress texts from the fields of `compress_texts`; the caller must have checked the memory that they take.
+    """Decompress texts from the fields of `compress_texts`, after the caller has checked the memory that they need.
 
-    RAISES (StorageError): If the data are damaged, or have another number of texts or bytes.
+    name (str): The name of the texts, for error messages.
+    RAISES (StorageError): If the data are damaged, or the number of texts or bytes is not the stored one.
     """
     try:
         joined = _inflate(value["texts"], value["n_bytes"]).decode()
@@ -105,7 +115,7 @@ def _differences(flat: np.ndarray) -> np.ndarray:
 
 
 def _byte_planes(flat: np.ndarray) -> np.ndarray:
-    """Return the first bytes of all numbers, then the second bytes, and so on, uint8 (itemsize, n)."""
+    """Return an array of the first bytes of all numbers, then the second bytes, and so on, uint8 (itemsize, n)."""
     return np.ascontiguousarray(flat.view(np.uint8).reshape(-1, flat.itemsize).T)
 
 
@@ -123,9 +133,11 @@ def _deflate(data: np.ndarray) -> bytes:
 
 
 def _inflate(data: memoryview, n_bytes: int, *, exact: bool = True) -> bytes:
-    """Decompress to exactly `n_bytes` bytes, or to at most `n_bytes` unless `exact`, without allocating more.
+    """Decompress zlib data of a known size, without allocating more memory than that.
 
-    RAISES (ValueError): If there are more bytes, or fewer and `exact`.
+    n_bytes (int): The expected size in bytes.
+    exact (bool): Whether the size must be `n_bytes`; otherwise it may also be smaller.
+    RAISES (ValueError): If the size is not as expected.
     """
     inflated = zlib.decompressobj().decompress(data, n_bytes + 1)
     if len(inflated) > n_bytes or (exact and len(inflated) < n_bytes):

@@ -50,7 +50,10 @@ _KnownTexts: TypeAlias = dict[tuple[bytes, int, int], tuple[str, ...]]
 
 
 class Stored:
-    """Base class of objects that can be saved as bytes and in files."""
+    """Base class of objects that can be saved as bytes and in files.
+
+    Subclasses implement `to_bytes` and `from_bytes`.
+    """
 
     def to_bytes(self) -> bytes:
         raise NotImplementedError
@@ -60,12 +63,15 @@ class Stored:
         raise NotImplementedError
 
     def to_disk(self, path: PathLike) -> None:
-        """Save to a file atomically; see `replacing`."""
+        """Save to a file, which is replaced atomically (see `replacing`)."""
         write_atomically(path, self.to_bytes())
 
     @classmethod
     def from_disk(cls: type[AnyStored], path: PathLike) -> AnyStored:
-        """Load from a file; errors are those of `read_file` and of `from_bytes`, the latter with the path."""
+        """Load from a file.
+
+        RAISES (ValueError, OSError): As for `read_file`, and as for `from_bytes`, whose messages get the path in front.
+        """
         data = read_file(path)
         with naming_file(path):
             return cls.from_bytes(data)
@@ -73,7 +79,7 @@ class Stored:
 
 @contextmanager
 def naming_file(path: PathLike) -> Iterator[None]:
-    """Context manager that prefixes the messages of ValueErrors with the path of the file."""
+    """Context manager that puts the path of a file in front of the messages of ValueErrors."""
     try:
         yield
     except ValueError as error:
@@ -95,7 +101,8 @@ def read_file(path: PathLike) -> bytes:
 def check_file(path: PathLike) -> None:
     """Check that a file is a regular file within the memory limit, before other code reads it.
 
-    RAISES (TooLargeError): If the file exceeds the memory limit. (ValueError): If it is a pipe or a device.
+    RAISES (TooLargeError): If the file exceeds the memory limit.
+        (ValueError): If the path is a pipe or a device.
         (OSError): If there is no such file.
     """
     status = os.stat(path)
@@ -104,9 +111,9 @@ def check_file(path: PathLike) -> None:
 
 
 def read_stream(stream: IO[bytes]) -> bytes:
-    """Read a stream, such as stdin, to its end.
+    """Read a binary stream, such as stdin, to its end.
 
-    RAISES (TooLargeError): If the stream exceeds the memory limit, beyond which it is not read.
+    RAISES (TooLargeError): If the stream exceeds the memory limit; reading stops there.
     """
     max_bytes, data = limit(), bytearray()
     while len(data) <= max_bytes and (chunk := stream.read(_CHUNK)):
@@ -119,21 +126,22 @@ def read_stream(stream: IO[bytes]) -> bytes:
 
 
 def pack(kind: str, version: int, values: dict[str, Any]) -> bytes:
-    """Serialize a dict of arrays, strings, numbers, bytes, and lists or tuples of strings to bytes.
+    """Serialize a dict of values to bytes, with a header and a checksum.
 
     kind (str): The kind of object, which `unpack` checks.
     version (int): The version of the format, which `unpack` checks.
-    values (dict): The values; `unpack` returns tuples for lists.
+    values (dict): Arrays, strings, numbers, bools, None, bytes, and lists or tuples of strings, by name. `unpack`
+        returns tuples for lists.
     """
     return _packed(kind, version, {name: _encode(value) for name, value in values.items()})
 
 
 def compressed(data: bytes) -> bytes:
-    """Compress data from `pack` to about half its size; `unpack` reads compressed data too.
+    """Compress data from `pack` to about half its size; `unpack` also reads compressed data.
 
-    Values that are bytes, such as members of a combination, must be data from `pack` and are compressed too.
+    Values that are bytes, such as members of a combination, must be data from `pack`, and are compressed too.
 
-    RAISES (StorageError): If the data is not from `pack`.
+    RAISES (StorageError): If the data, or a value that is bytes, is not from `pack`.
     """
     header = _header("model", data, MemoryBudget())
     kind, version = header["kind"], header["version"]
@@ -183,11 +191,12 @@ def kind_of(data: bytes) -> str:
 
 
 def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
-    """Deserialize the dict in data from `pack`.
+    """Deserialize the dict of values in data from `pack`.
 
     kind (str): The expected kind of object.
     version (int): The expected version of the format.
-    data (bytes): The data.
+    data (bytes): The data, compressed or not.
+    RETURNS (dict): The values by name; arrays are read-only.
     RAISES (StorageError): If the data is not from `pack`, is damaged, is of another kind or version, or exceeds the
         memory limit.
     """
@@ -208,9 +217,9 @@ class _Reading(NamedTuple):
     """The state of reading a model, shared with the models nested in it.
 
     budget (MemoryBudget): The memory that is left for the outermost model.
-    texts (dict): Cache of decompressed lists of texts, by their compressed form: nested networks of one treebank have
-        the same words, which are kept once.
-    deepest (int): Number of further levels of nesting that are allowed.
+    texts (dict): Cache of decompressed lists of texts by their compressed form, since nested networks of one treebank
+        have the same words.
+    deepest (int): The number of further levels of nesting that are allowed.
     """
 
     budget: MemoryBudget
@@ -227,8 +236,8 @@ class _Nested(bytes):
     def of(cls, name: str, data: memoryview, reading: _Reading) -> _Nested:
         """Copy the bytes of a nested model.
 
-        name (str): The name of its field, for error messages.
-        RAISES (StorageError): If models are nested too deep.
+        name (str): The name of the field that holds the model, for error messages.
+        RAISES (StorageError): If models are nested too deeply.
         """
         if reading.deepest == 0:
             raise StorageError(f"The model {shown(name)} is within more models than this spacy-lpcfg knows of.")
@@ -238,9 +247,11 @@ class _Nested(bytes):
 
 
 def refuse_others(values: Iterable[str], known: Iterable[str]) -> None:
-    """Check that there are no fields of unknown names.
+    """Check that all field names are known.
 
-    RAISES (StorageError): If `values` has a name that is not among the known ones.
+    values (iterable of str): The names of the fields.
+    known (iterable of str): The names that are allowed.
+    RAISES (StorageError): If a name in `values` is not in `known`; the message gives the first three.
     """
     others = sorted(set(values) - set(known))
     if others:
@@ -251,7 +262,7 @@ def refuse_others(values: Iterable[str], known: Iterable[str]) -> None:
 
 
 def with_prefixes(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Merge the values of several parts into one dict, with keys "PART.NAME"; the inverse of `without_prefixes`."""
+    """Merge the dicts of several parts into one with keys "PART.NAME"; the inverse of `without_prefixes`."""
     return {f"{part}.{name}": value for part, values in parts.items() for name, value in values.items()}
 
 
@@ -261,7 +272,7 @@ def without_prefixes(values: Mapping[str, Any], parts: Iterable[str], own: Itera
     values (mapping): The dict.
     parts (iterable of str): The names of the parts.
     own (iterable of str): Further keys that are allowed, but not returned.
-    RETURNS (list of dict): The values of each part, in the order of `parts`; an empty dict for a missing part.
+    RETURNS (list of dict): The values of each part by name, in the order of `parts`; an empty dict for a missing part.
     RAISES (StorageError): If there is any other key.
     """
     values_of: dict[str, dict[str, Any]] = {part: {} for part in parts}
@@ -277,7 +288,7 @@ def without_prefixes(values: Mapping[str, Any], parts: Iterable[str], own: Itera
 
 
 def read_meta(text: Any) -> dict[str, Any]:
-    """Parse the metadata of a model, a JSON object.
+    """Parse the metadata of a model, a JSON object, to a dict.
 
     RAISES (StorageError): If the text is not a JSON object, or is too long or too deeply nested.
     """
@@ -316,7 +327,7 @@ def _check_sum(header: dict[str, Any]) -> None:
 
 
 def _body(header: dict[str, Any], budget: MemoryBudget) -> dict[str, Any]:
-    """Read the encoded values from the body.
+    """Read the encoded values in the body of a file whose header was read.
 
     RAISES (StorageError): If the body cannot be read.
     """
@@ -341,7 +352,7 @@ def _version_error(kind: str, version: int, expected: int) -> StorageError:
 
 
 def _take_memory(encoded: dict[str, Any], budget: MemoryBudget) -> None:
-    """Reserve the memory of all decoded values in the budget, before any of them is decoded.
+    """Reserve memory in the budget for all decoded values, before any of them is decoded.
 
     RAISES (StorageError): If too little memory is left, or if a map encodes neither an array nor texts.
     """

@@ -1,4 +1,4 @@
-"""Opening of files, and atomic writing: after an interruption a file has either its old or its new content.
+"""Open files, and write files and folders atomically: an interruption leaves either the old or the new content.
 
 Content is written to a temporary file or folder beside the target, forced to the disk, and renamed in one step.
 Temporary files of killed processes are removed by the next process that writes to the same target (not on Windows,
@@ -33,7 +33,7 @@ _AT_CURRENT_FOLDER, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
 
 def open_file(path: PathLike) -> BufferedReader:
-    """Open a file for reading bytes; every file that the package reads is opened here.
+    """Open a file for reading bytes, without waiting for pipes; the package opens every file that it reads here.
 
     RAISES (ValueError): If the path is a pipe or a device, which might block or be endless.
         (OSError): If the file cannot be opened.
@@ -53,27 +53,28 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def check_regular(path: PathLike, status: os.stat_result) -> None:
-    """Raise ValueError unless `status` is the status of a regular file; `path` is named in the message."""
+    """Raise ValueError, with the path in the message, unless `status` is the status of a regular file."""
     if not stat.S_ISREG(status.st_mode):
         raise ValueError(f"Expected a file, got '{os.fspath(path)}', a pipe or a device: save it to a file first.")
 
 
 def write_atomically(path: PathLike, data: bytes) -> None:
-    """Write data to a file atomically; see `replacing`."""
+    """Write data to a file, which is replaced atomically; see `replacing`."""
     with replacing(path) as file:
         file.write(data)
 
 
 @contextmanager
 def replacing(path: PathLike, *, check: Callable[[Path], None] | None = None) -> Iterator[IO[bytes]]:
-    """Context manager: open a temporary file that replaces `path` if the block succeeds, and else is removed.
+    """Context manager: open a temporary file that replaces the file `path` if the block succeeds, and else is removed.
 
-    Symbolic links are followed; devices and pipes are written to directly. The new file has the permissions of the old
-    one from its first byte on.
+    Symbolic links are followed; devices and pipes are written to directly. From its first byte on, the new file has the
+    permissions of the old one.
 
-    path (path): The file to replace.
-    check (callable or None): Called with the complete new file; if it raises, `path` is not replaced.
-    RAISES (OSError): If the disk is full; the error names `path`.
+    path (path): The file to replace, which may be missing.
+    check (callable or None): Called with the path of the complete new file; if it raises an error, `path` is not
+        replaced.
+    RAISES (OSError): If the disk is full, with `path` as the file name in the error; or as for `open`.
     """
     with _naming(path), _replacing(os.path.realpath(path), check) as file:
         yield file
@@ -105,17 +106,19 @@ def _replacing(target: str, check: Callable[[Path], None] | None) -> Iterator[IO
 
 @contextmanager
 def replacing_folder(path: PathLike, *, check: Callable[[Path], None] | None = None) -> Iterator[Path]:
-    """Context manager: create a temporary folder that replaces `path` if the block succeeds, and else is removed.
+    """Context manager: make a temporary folder that replaces `path` if the block succeeds, and else is removed.
 
     On Linux the names of the old and the new folder are exchanged in one step. Elsewhere there is a moment at which
     neither has the name: if the process is killed then, the next process that writes to `path` restores the old folder.
 
-    The new folder gets the permissions of the old one, and so do files that the old folder has under the same names.
+    The new folder gets the permissions of the old one, and so does each file in it that the old folder has under the
+    same name.
 
-    path (path): The folder to replace.
-    check (callable or None): Called with the complete new folder; if it raises, `path` is not replaced.
+    path (path): The folder to replace, which may be missing.
+    check (callable or None): Called with the path of the complete new folder; if it raises an error, `path` is not
+        replaced.
     RAISES (NotADirectoryError): If `path` exists and is not a folder.
-        (OSError): If the disk is full; the error names `path`.
+        (OSError): If the disk is full, with `path` as the file name in the error; or if the folder cannot be made.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isdir(target):
@@ -158,7 +161,10 @@ def _naming(path: PathLike) -> Iterator[None]:
 
 @contextmanager
 def gzipping(file: IO[bytes], *, is_zipped: bool) -> Iterator[IO[bytes]]:
-    """Yield a stream that writes to a file, compressed if `is_zipped`; the output is deterministic."""
+    """Context manager: yield a stream that writes to `file`, compressed if `is_zipped`.
+
+    The same content always gives the same bytes, since no time is stored.
+    """
     if not is_zipped:
         yield file
         return
@@ -211,7 +217,7 @@ def _beside(target: str) -> str:
 
 
 def clear_unfinished(target: str) -> None:
-    """Remove temporary files of killed processes beside `target`, or restore the folder that they were replacing."""
+    """Remove the temporary files of killed processes beside `target`; restore a folder that they were replacing."""
     folder, name = os.path.split(target)
     ours = re.compile(rf"{re.escape(name)}\.{_HOST}-(\d+)-\d+\.(tmp|old)")
     with suppress(OSError):

@@ -1,6 +1,7 @@
-"""Manifests of saved folders, which prevent that a folder with other files is replaced.
+"""Manifests of saved folders, so that no folder with files that this package did not save is replaced.
 
-A manifest is a JSON object that maps the path of each entry below the folder to the SHA-256 of the file.
+A manifest is a JSON object that maps the path of each file in the folder to its SHA-256, of each subfolder to "folder",
+and of any other entry, such as a link, to null.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 def write_manifest(folder: PathLike) -> None:
-    """Write a manifest of the current content of a folder to the file `MANIFEST` in the folder."""
+    """Write the manifest of the current content of a folder to the file `MANIFEST` in it.
+
+    RAISES (OSError): If a file cannot be read or written.
+    """
     digests = {name: _digest(entry) for name, entry in _entries(os.fspath(folder))}
     (Path(folder) / MANIFEST).write_text(json.dumps(digests, indent=1), encoding="utf-8")
 
@@ -33,7 +37,8 @@ def write_manifest(folder: PathLike) -> None:
 def reason_not_replaceable(path: PathLike, *, force: bool = False) -> str | None:
     """Return the reason why a folder may not be replaced, as the end of a sentence about the folder; None if it may.
 
-    A missing or empty folder may be replaced. Symbolic links are followed.
+    A folder may be replaced if it is missing or empty, or if its manifest lists all its files and none has changed, and
+    if it can be renamed. Symbolic links are followed.
 
     path (path): The folder, which may be missing.
     force (bool): Whether a folder with other or changed files may be replaced too, if it can be renamed.
@@ -59,7 +64,7 @@ def _reason_not_renamable(target: str) -> str | None:
 
 
 def _mounts() -> list[str]:
-    """Return all mount points, those of bind mounts included; none if the system does not list them."""
+    """Return all mount points, bind mounts included; [] if the system does not list them."""
     try:
         lines = Path(_MOUNTS).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -81,7 +86,7 @@ def _reason_not_ours(target: str) -> str | None:
 
 
 def _read_manifest(path: str) -> dict[str, str]:
-    """Return the entries of a manifest; an empty dict if the file is missing, a link, too large or malformed."""
+    """Return the entries of a manifest; {} if the file is missing, a link, too large or malformed."""
     if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > _MAX_BYTES:
         return {}
     try:

@@ -1,4 +1,4 @@
-"""A file that one process rewrites repeatedly, protected by a lock from overwriting the content of other processes."""
+"""A file that one process writes again and again, with a lock so that it overwrites no content of other processes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ else:
 
 
 class OwnedFile:
-    """A file that belongs to this process until `close`, or until the process ends.
+    """A file that only this process writes, until it calls `close` or ends.
 
     Ownership is a lock on a second file, with the suffix `.lock`, which the system releases when the process ends.
 
     path (path): The path of the file.
-    resume (bool): Whether the file may exist already; its content is replaced by `write`.
-    RAISES (ValueError): If the file exists and `resume` is false, or if another process owns it.
+    resume (bool): Whether the file may exist already; `write` then replaces its content.
+    RAISES (ValueError): If the file exists and `resume` is False, or if another process owns it.
     """
 
     def __init__(self, path: PathLike, *, resume: bool = False) -> None:
@@ -39,9 +39,10 @@ class OwnedFile:
             raise ValueError(f"{path} exists: name another file, or resume it.")
 
     def write(self, data: bytes) -> None:
-        """Replace the content of the file atomically.
+        """Replace the content of the file atomically; a file that was removed is written anew.
 
-        RAISES (ValueError): If the file has other content than this object read or wrote last. It may be missing.
+        RAISES (ValueError): If the file has other content than this object read or wrote last.
+            (OSError): If it cannot be written.
         """
         with replacing(self.path, check=lambda _: self._check()) as file:
             file.write(data)
@@ -62,7 +63,7 @@ class OwnedFile:
 
 
 def _locked(path: str) -> int | None:
-    """Open and lock the lock file `path`; return its descriptor, or None if another process has locked it."""
+    """Open and lock the lock file at `path`; return its descriptor, or None if another process has locked it."""
     while True:
         number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:

@@ -1,6 +1,7 @@
-"""A reader of the subset of msgpack that `storage` writes, without extension types and hooks.
+"""A reader of the part of msgpack that `storage` writes, without extension types and hooks.
 
-The memory of a list, a map or a text is counted before it is allocated, so that a small file cannot exhaust memory.
+The memory that a list, a map or a text needs is reserved before it is allocated, so that a small file cannot exhaust
+memory.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _LENGTHS = {
 
 
 class StorageError(ValueError):
-    """Raised for data that is damaged or not in the expected format."""
+    """Raised for data that is damaged, or not in the expected format."""
 
 
 class TooLargeError(StorageError):
@@ -61,7 +62,7 @@ def limit() -> int:
 
 
 class MemoryBudget:
-    """Budget of memory for reading, initially `limit()` bytes, from which allocations are reserved."""
+    """The memory that may still be allocated while a model is read, initially `limit()` bytes."""
 
     def __init__(self) -> None:
         self._size = self._left = limit()
@@ -69,7 +70,7 @@ class MemoryBudget:
     def take(self, n_bytes: int) -> None:
         """Reserve `n_bytes` of memory.
 
-        RAISES (TooLargeError): If less memory is left.
+        RAISES (TooLargeError): If less memory than that is left.
         """
         self._left -= n_bytes
         if self._left < 0:
@@ -77,19 +78,19 @@ class MemoryBudget:
 
 
 def bytes_of_text(n_bytes: int) -> int:
-    """Return an upper bound of the memory, in bytes, of a string of `n_bytes` in UTF-8."""
+    """Return an upper bound of the memory, in bytes, of a string whose UTF-8 encoding has `n_bytes` bytes."""
     return 4 * n_bytes
 
 
 def check_room(n_bytes: float, max_bytes: int | None = None, *, what: str = "To read this", n_stored: int = 0) -> None:
-    """Check that a memory requirement is within the limit.
+    """Check that the memory that is needed is within the limit.
 
     n_bytes (float): Bytes of memory that are needed.
-    max_bytes (int or None): The limit; None for `limit()`.
-    what (str): The subject of the error message.
-    n_stored (int): Size of the file in bytes. A large file may need more than `LIMIT`, unless the environment sets a
-        limit: the check guards against small files that need much memory.
-    RAISES (TooLargeError): If the requirement exceeds the limit.
+    max_bytes (int or None): The limit in bytes. With None, it is the environment variable `LIMIT_NAME` if that is set,
+        and otherwise `LIMIT`, or 32 bytes for each stored byte if that is more.
+    what (str): The subject of the error message, such as "To read this".
+    n_stored (int): Size of the file in bytes: the check guards against small files that need much memory.
+    RAISES (TooLargeError): If more memory is needed than the limit.
     """
     if max_bytes is None:
         max_bytes = limit() if LIMIT_NAME in os.environ else max(LIMIT, _PER_STORED * n_stored)
@@ -101,7 +102,7 @@ def check_room(n_bytes: float, max_bytes: int | None = None, *, what: str = "To 
 
 
 class ContainerReader:
-    """Reader of one msgpack map.
+    """A reader of one msgpack map.
 
     data (bytes or memoryview): The encoded map, and nothing after it.
     budget (MemoryBudget): The budget from which the memory of the result is reserved.
@@ -111,10 +112,10 @@ class ContainerReader:
         self._data, self._at, self._budget = memoryview(data), 0, budget
 
     def read(self) -> dict[str, Any]:
-        """Decode the map; byte strings are returned as memoryviews of the data.
+        """Decode the map to a dict; byte strings become memoryviews of the data.
 
-        RAISES (StorageError): If the data is not one map, has types that `storage` does not write, or takes too much
-            memory.
+        RAISES (StorageError): If the data is not exactly one map, has types that `storage` does not write, or needs too
+            much memory.
         """
         value = self._value(_DEPTH)
         if not isinstance(value, dict) or self._at != len(self._data):

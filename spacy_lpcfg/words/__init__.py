@@ -1,1 +1,1 @@
-"""Signatures of unknown words, and classes of words."""
+"""Signatures of unknown words, word classes, and tag dictionaries."""

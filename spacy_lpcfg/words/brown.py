@@ -1,7 +1,7 @@
 """Brown clustering: word classes that maximize the likelihood of a class bigram model (Brown et al. 1992).
 
-Differs from Brown et al.: by the exchange algorithm (Martin, Liermann and Ney 1998), which reaches a higher likelihood
-than merging.
+Words are clustered by the exchange algorithm (Martin, Liermann and Ney 1998) instead of by merging as in Brown et al.,
+since it reaches a higher likelihood.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 
 def neighbours(ids: np.ndarray, offsets: np.ndarray, n_words: int, distance: int = 1) -> csr_array:
-    """Count the word pairs (w1, w2) where w2 follows w1 at a distance, as a matrix (n_words + 1, n_words + 1).
+    """Count the pairs of words (w1, w2) in which w2 follows w1 at a distance, as a sparse matrix.
 
     ids (int, (n,)): The words of all sentences, concatenated, each less than `n_words`.
-    offsets (int, (n_sentences + 1,)): Where each sentence begins in `ids`. Positions outside a sentence count as the
-        word `n_words`; pairs of two such positions do not count.
+    offsets (int, (n_sentences + 1,)): Where each sentence begins in `ids`, and the end. Positions outside a sentence
+        count as the word `n_words`; pairs of two such positions do not count.
     n_words (int): Size of the vocabulary.
     distance (int): Distance of the two words; 1 for bigrams.
+    RETURNS (csr_array of float64, (n_words + 1, n_words + 1)): The counts, rows by w1 and columns by w2.
     """
     from scipy.sparse import coo_array  # imported late: it takes 0.1 s, and is not needed for using learned classes
 
@@ -40,11 +41,12 @@ _N_SWEEPS = 10  # most passes over the vocabulary; they end when no word moves
 
 
 def cluster(counts: csr_array, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
-    """Cluster words by the exchange algorithm; return the class of each word and the class bigram counts.
+    """Cluster words by the exchange algorithm, in at most ten passes over the vocabulary.
 
-    counts (csr_array, (V + 1, V + 1)): Bigram counts; the last word is the sentence boundary.
+    counts (csr_array, (V + 1, V + 1)): Bigram counts of V words; the last row and column are the sentence boundary.
     n_clusters (int): Number of classes C.
-    RETURNS (int32 (V + 1,), int64 (C + 1, C + 1)): Classes, where the boundary has class C; class bigram counts.
+    RETURNS (int32 (V + 1,), int64 (C + 1, C + 1)): The class of each word, where the boundary has class C; the class
+        bigram counts.
     """
     n = counts.shape[0]
     usage = counts.sum(axis=1)[:-1] + counts.sum(axis=0)[:-1]
@@ -63,7 +65,7 @@ def cluster(counts: csr_array, n_clusters: int) -> tuple[np.ndarray, np.ndarray]
 def log_likelihood(pairs: np.ndarray) -> float:
     """Return the part of the log-likelihood of a class bigram model that depends on the classes, in nats.
 
-    It is the sum of N(g, h) log(N(g, h) / (N(g) N(h))).
+    It is the sum over g and h of N(g, h) log(N(g, h) / (N(g, .) N(., h))), where a dot stands for a sum.
 
     pairs (int, (C, C)): Class bigram counts N(g, h).
     """

@@ -1,4 +1,4 @@
-"""Classes of distributionally similar words."""
+"""Word classes: groups of distributionally similar words."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _DIGIT = re.compile(r"\d")
 
 @dataclass(frozen=True, eq=False)
 class WordClasses:
-    """Classes of distributionally similar words; words without a class have class `OTHER`.
+    """Classes of distributionally similar words; a word that is not listed has the class `OTHER` (0).
 
-    words (tuple[str, ...], (n_words,)): Words with a class, sorted, with every digit replaced by 0.
+    words (tuple[str, ...], (n_words,)): The words with a class, sorted, with every digit replaced by 0.
     classes (int32, (n_words,)): The class of each word, from 1 on.
     """
 
@@ -28,11 +28,11 @@ class WordClasses:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, `OTHER` included."""
+        """The number of classes, `OTHER` included."""
         return 1 + int(self.classes.max(initial=OTHER))
 
     def of(self, word: str) -> int:
-        """Return the class of a word, or else of its lower-case form; `OTHER` if neither has a class."""
+        """Return the class of a word, or else the class of its lower-case form; `OTHER` if neither has a class."""
         plain = plain_form(word)
         return self._index.get(plain) or self._index.get(plain.lower(), OTHER)
 

@@ -1,4 +1,4 @@
-"""Learning of word classes from raw text."""
+"""Learn word classes from raw text."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -13,13 +13,14 @@ _MOST_WORDS = 30_000  # with a class, the most frequent ones
 
 
 def learn_classes(text: Iterable[Sequence[str]], n_classes: int) -> WordClasses:
-    """Cluster the words that occur three times or more, at most 30,000, by the exchange algorithm.
+    """Learn classes of the most frequent words of a text, by Brown clustering with the exchange algorithm.
 
-    A capitalized first word of a sentence is lower-cased if the lower-case form is more frequent within sentences.
+    Words that occur three times or more get a class, at most 30,000, after digits are replaced by 0. The first word of
+    a sentence is lower-cased if its lower-case form is more frequent within sentences.
 
     text (iterable of sequences of str): The words of each sentence.
     n_classes (int): Number of classes, `OTHER` not counted.
-    RAISES (ValueError): If there are fewer frequent words than classes, or fewer than two classes.
+    RAISES (ValueError): If there are fewer frequent words than classes, or `n_classes` is less than 2.
     """
     if n_classes < 2:
         raise ValueError(f"Expected at least 2 classes of words, got {n_classes}.")
@@ -41,7 +42,7 @@ def learn_classes(text: Iterable[Sequence[str]], n_classes: int) -> WordClasses:
 
 
 def _read(text: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Return sentences of plain word forms; first words are lower-cased as `learn_classes` says."""
+    """Return the sentences, with digits and first words changed as in `learn_classes`, without empty sentences."""
     sentences = [[plain_form(word) for word in sentence] for sentence in text if len(sentence)]
     within = Counter(word for sentence in sentences for word in sentence[1:])
     for sentence in sentences:

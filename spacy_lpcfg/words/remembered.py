@@ -1,4 +1,4 @@
-"""Caches for functions of words and tags; limits on the number and length of the texts bound their memory."""
+"""Caches for functions of words and tags, which bound the number and the length of cached texts, and so memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ def is_remembered(text: str) -> bool:
 
 
 class Remembered(Generic[Result]):
-    """A function of one or several texts with a cache of its last n results for texts of up to `LONGEST` characters."""
+    """A function of one or several texts with a cache of its results for the n most recently used arguments.
+
+    Texts of more than `LONGEST` characters are not cached.
+
+    function (callable): The function.
+    n (int): The size of the cache.
+    """
 
     def __init__(self, function: Callable[..., Result], n: int) -> None:
         self._function = function
@@ -29,19 +35,19 @@ class Remembered(Generic[Result]):
         return (self._cached if all(map(is_remembered, texts)) else self._function)(*texts)
 
     def map(self, texts: Iterable[str]) -> list[Result]:
-        """Return the result of the function, which must take one text, for each of several texts."""
+        """Return the list of the function's results for each of several texts; the function must take one text."""
         return [(self._cached if len(text) <= LONGEST else self._function)(text) for text in texts]
 
 
 def remembered(n: int) -> Callable[[Callable[..., Result]], Remembered[Result]]:
-    """Return a decorator that caches the last n results of a function of texts."""
+    """Return a decorator that caches the results of a function of texts for the n most recently used arguments."""
     return partial(Remembered, n=n)
 
 
 class WordCache(dict[tuple[str, bool], Result]):
-    """A cache of values by (word, whether the word opens its sentence).
+    """A cache of values by (word, whether the word opens its sentence); a full cache is emptied.
 
-    max_words (int): Maximum number of entries; a full cache is emptied.
+    max_words (int): Maximum number of entries.
     """
 
     def __init__(self, max_words: int) -> None:

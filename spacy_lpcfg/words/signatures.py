@@ -1,7 +1,7 @@
 """Signatures of unknown words: letter case, shape and suffix.
 
-A signature stands for all unknown words that look alike. Every word has several, from the most specific to the one that
-all words share. A model backs off from one to the next until it knows one.
+A signature stands for all unknown words that look alike. Every word has several signatures, from the most specific to
+the one that all words share. A model backs off from one to the next until it knows one.
 
 - `signature_backoff` is for grammars: capitals, digits, hyphens, suffix and position in the sentence, in the manner of
   the Berkeley Parser's signatures.
@@ -10,8 +10,8 @@ all words share. A model backs off from one to the next until it knows one.
 - `suffix_signatures` is for networks: letter case and shape, then suffixes of growing length (Samuelsson 1993, Brants
   2000).
 
-All three see a word as it is in text: `-RRB-.` is a bracket and a full stop, and not a word in capitals. Of a word
-longer than `LONGEST` characters only the beginning and the end are seen.
+All three look at a word as it is in text: `-RRB-.` is a parenthesis and a full stop, not a word in capitals. If a word
+has more than `LONGEST` characters, only its beginning and end are looked at.
 
 Saved models contain the names of signatures, so that changing a name changes the file format.
 """
@@ -47,12 +47,13 @@ _SUFFIXES = [  # the longest first
 
 
 def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
-    """Return the names under which a grammar may emit a word, from the most specific to `UNKNOWN`.
+    """Return the terminals under which a grammar may have a word, from the most specific to `UNKNOWN`, for English.
 
     word (str): The token.
     sentence_initial (bool): Whether the token opens its sentence, where a capital is not informative.
     RETURNS (list[str]): The word; its unescaped form if that differs (such as `"` for a treebank's two-character
-        quotes); its lower case if `sentence_initial`; signatures from specific to general; `UNKNOWN`.
+        quotes); its lower case if `sentence_initial` and it begins with a capital; signatures from specific to general;
+        `UNKNOWN`.
     """
     plain, names = _spellings(word, sentence_initial)
     case, shape, suffix = letter_case(plain, sentence_initial), token_shape(plain), _suffix(plain.lower())
@@ -64,10 +65,10 @@ def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
 
 
 def affix_backoff(word: str, sentence_initial: bool) -> list[str]:
-    """Return the names of a word as `signature_backoff` does, but with signatures for any language.
+    """Return the terminals of a word as `signature_backoff` does, but with signatures for any language.
 
-    A signature combines the scripts of the letters, the shape, the letter case (if the script has one), and a suffix of
-    `MAX_AFFIX` letters, then of fewer.
+    A signature combines the letter case (if the script has one), the shape, the scripts of the letters, and a suffix of
+    `MAX_AFFIX` letters, then of fewer, then none.
     """
     plain, names = _spellings(word, sentence_initial)
     lower = plain.lower()
@@ -84,7 +85,7 @@ def affix_backoff(word: str, sentence_initial: bool) -> list[str]:
 
 
 def _spellings(word: str, sentence_initial: bool) -> tuple[str, list[str]]:
-    """Return a word as it is in text, and its names for `signature_backoff` that are not signatures."""
+    """Return a word as it is in text, and its terminals for `signature_backoff` that are not signatures."""
     plain = _plain(word)
     names = [word, plain] if plain != word and is_remembered(word) else [word]
     return plain, [*names, word.lower()] if sentence_initial and word[:1].isupper() else names
@@ -106,12 +107,13 @@ def _script(char: str) -> str:
 
 
 def backoff_of(terminals: Iterable[str]) -> Callable[[str, bool], list[str]]:
-    """Return the back-off function that a grammar's terminals imply: `affix_backoff` or `signature_backoff`."""
+    """Return the function that makes a grammar's signatures: `affix_backoff` or `signature_backoff`, by its terminals.
+    """
     return affix_backoff if any(name.startswith(_AFFIX) for name in terminals) else signature_backoff
 
 
 def is_signature(name: str) -> bool:
-    """Return whether a terminal of a grammar is a signature, not a word."""
+    """Return whether a terminal of a grammar is a signature of unknown words, and not a word."""
     return name.startswith("<form")
 
 
@@ -120,7 +122,8 @@ def suffix_signatures(word: str, sentence_initial: bool) -> list[str]:
 
     word (str): The token.
     sentence_initial (bool): Whether the token opens its sentence, where a capital is not informative.
-    RETURNS (list[str]): "" for all words, letter case and shape, then these with suffixes of 1 to `MAX_SUFFIX` letters.
+    RETURNS (list[str]): "" for all words; letter case and shape; then letter case and shape with suffixes of 1 to
+        `MAX_SUFFIX` letters.
     """
     plain = _plain(word)
     lower = plain.lower()
@@ -130,7 +133,7 @@ def suffix_signatures(word: str, sentence_initial: bool) -> list[str]:
 
 
 def shorter_signature(signature: str) -> str:
-    """Return the next more general of the `suffix_signatures`: one letter less, then no suffix, then ""."""
+    """Return the next more general one of a word's `suffix_signatures`: one letter less, then no suffix, then ""."""
     kind, _, suffix = signature.partition(_SUFFIX_MARK)
     if len(suffix) > 1:
         return f"{kind}{_SUFFIX_MARK}{suffix[1:]}"
@@ -140,7 +143,8 @@ def shorter_signature(signature: str) -> str:
 def letter_case(word: str, sentence_initial: bool) -> str:
     """Return the letter case of a word: "CAPS", "Cap", "Init", "miXed", or "" for a word without capitals.
 
-    "Cap" begins with a capital, "Init" does so at the beginning of a sentence, "miXed" has capitals only later on.
+    "CAPS" is a word of two or more characters in capitals. A word with another initial capital is "Init" if it opens
+    the sentence, and "Cap" elsewhere. "miXed" has capitals only after its first character.
     """
     if word[:1].isupper():
         if len(word) > 1 and word.isupper():
@@ -163,7 +167,14 @@ def is_in_capitals(words: Sequence[str]) -> bool:
 
 
 def token_shape(word: str) -> str:
-    """Return the shape of a word: "punct" (no letter or digit), "num", "alnum", "dash", "dot" (or @ /), else ""."""
+    """Return the shape of a word, the first of these that applies; "" if none does.
+
+    "punct": It has no letter or digit.
+    "alnum": It has digits and letters.
+    "num": It has digits, but no letters.
+    "dash": It has a hyphen inside.
+    "dot": It has a full stop, @ or slash.
+    """
     if not any(char.isalnum() for char in word):
         return "punct"
     if any(char.isdigit() for char in word):

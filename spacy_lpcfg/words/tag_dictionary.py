@@ -19,12 +19,12 @@ _N_NEAR = 3  # tags that the error for an unknown one names
 
 @dataclass(frozen=True, eq=False)
 class TagDictionary:
-    """A dictionary of the tags that words may have, as evidence for a parser: other tags become unlikely.
+    """The tags that words may have, as evidence for a parser: any other tags of these words become unlikely.
 
     tags (mapping of str to sequence of str): The tags of each word, at least one. A word of a text that is not listed
         is looked up in lower case.
-    places (mapping of str to str): Where each word stands, such as "words.txt:3", for error messages.
-    RAISES (ValueError): If a word has no tags, or a word or tag has blanks.
+    places (mapping of str to str): Where each word is defined, such as "words.txt:3", for error messages.
+    RAISES (ValueError): If a word has no tags, or a word or tag is empty or has ASCII white space.
     """
 
     tags: Mapping[str, Sequence[str]]
@@ -39,20 +39,22 @@ class TagDictionary:
 
     @classmethod
     def read(cls, path: PathLike) -> TagDictionary:
-        """Read a file in UTF-8, plain or gzipped, as `of_lines` does.
+        """Read a dictionary from a file in UTF-8, plain or gzipped, in the format of `of_lines`.
 
-        RAISES (ValueError): As `of_lines`, and if the file is not in UTF-8. (OSError): If it cannot be opened.
+        RAISES (ValueError): As for `of_lines`, and if the file is not in UTF-8.
+            (OSError): If the file cannot be opened.
         """
         return cls.of_lines(read_lines(path), fspath(path))
 
     @classmethod
     def of_lines(cls, lines: Iterable[str], path: str) -> TagDictionary:
-        """Read lines, each a word and its tags, such as `Book VB NN`.
+        """Parse a dictionary from lines of a word and its tags, such as `Book VB NN`.
 
-        Empty lines are skipped. A word may have several lines.
+        Empty lines are skipped. The tags of a word may be spread over several lines.
 
-        path (str): The name of the file for error messages.
-        RAISES (ValueError): With file and line, if a word has no tags.
+        lines (iterable of str): The lines.
+        path (str): What error messages call the lines, such as the name of their file.
+        RAISES (ValueError): If a word has no tags; the message has path and line.
         """
         tags: dict[str, list[str]] = {}
         places: dict[str, str] = {}
@@ -72,7 +74,11 @@ class TagDictionary:
         return "".join(f"{word} {' '.join(tags)}\n" for word, tags in self.tags.items())
 
     def check(self, known: Collection[str]) -> None:
-        """Raise ValueError, with the nearest known tags, for the first word with a tag that a model does not have."""
+        """Check that a model has all tags of the dictionary.
+
+        known (collection of str): The tags of the model.
+        RAISES (ValueError): For the first word with an unknown tag; the message names the nearest known tags.
+        """
         for word, tags in self.tags.items():
             for tag in tags:
                 if tag not in known:
@@ -84,8 +90,10 @@ class TagDictionary:
                     )
 
     def tags_of(self, words: Sequence[str]) -> list[Sequence[str]] | None:
-        """Return the tags of the words of a sentence, in treebank spelling; () for words that are not listed, and None
-        if no word is listed.
+        """Return the tags of each word of a sentence; None if no word is listed.
+
+        words (sequence of str, (n_words,)): The words in treebank spelling.
+        RETURNS (list of sequence of str, (n_words,), or None): The tags; () for a word that is not listed.
         """
         texts = map(unescape_token, words)
         found = [self.tags.get(text) or self.tags.get(text.lower(), ()) for text in texts]
