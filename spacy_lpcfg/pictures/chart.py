@@ -108,9 +108,7 @@ def _opacity(p: float) -> float:
 
 
 def _draw_cell(x: float, y: float, side: float, p: float, names: Sequence[str]) -> str:
-    """Return the SVG of a cell, the more opaque the larger `p`; names are in its tooltip and, if it is large, inside
-    it.
-    """
+    """Return the SVG of a cell, more opaque for a larger `p`, with names in its tooltip and, if large, inside it."""
     lines = names if side == _SIDE else ()
     middle = y + side / 2 - 11.0 * (len(lines) - 1) / 2
     texts = [draw_text(x + side / 2, middle + 11.0 * i, line, 'font-size="9"') for i, line in enumerate(lines)]

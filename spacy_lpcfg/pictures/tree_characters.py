@@ -27,7 +27,7 @@ ASCII = dict.fromkeys(UNICODE, "|") | {"left right": "_", "left right down": "_"
 
 @dataclass(eq=False)
 class _Node:
-    """A node of a tree to be drawn, with the columns [left, left + width) of its subtree, the first of which stays empty.
+    """A node of a tree to be drawn, with the columns [left, left + width) of its subtree; the first one stays empty.
 
     label, word (list of str): The character in each column; `word` is empty for inner nodes.
     below (list of _Node): The children.

@@ -107,8 +107,7 @@ def _script(char: str) -> str:
 
 
 def backoff_of(terminals: Iterable[str]) -> Callable[[str, bool], list[str]]:
-    """Return the function that makes a grammar's signatures: `affix_backoff` or `signature_backoff`, by its terminals.
-    """
+    """Return `affix_backoff` or `signature_backoff`, whichever has made the signatures among a grammar's terminals."""
     return affix_backoff if any(name.startswith(_AFFIX) for name in terminals) else signature_backoff
 
 
