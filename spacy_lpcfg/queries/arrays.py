@@ -26,14 +26,14 @@ class TreeArrays:
     strings (Strings): The code of each label and word.
     rules (HeadRules): Head rules of the treebank's language.
 
-    The attributes are int32 arrays (n_nodes,), but for `roots`:
+    The attributes are int32 arrays (n_nodes,), except for `roots`:
 
-    label: The index of the label or word in `strings`.
-    parent, left, right: The parent, and the left and the right sister; NONE (-1) where there is none.
-    last: The last child; NONE for words.
-    end: The node after the last one below the node.
-    start, stop: The words below the node have the numbers [start, stop).
-    roots: The root of each tree, followed by the number of nodes, int64 (n_trees + 1,).
+    - `label`: The index of the label or word in `strings`.
+    - `parent`, `left`, `right`: The parent, the left and the right sister; NONE (-1) where there is none.
+    - `last`: The last child; NONE for words.
+    - `end`: The node after the last one below the node.
+    - `start`, `stop`: The words below the node have the numbers [start, stop).
+    - `roots`: The root of each tree, followed by the number of nodes, int64 (n_trees + 1,).
     """
 
     def __init__(self, codes: Iterable[np.ndarray], strings: Strings, rules: HeadRules) -> None:
@@ -85,7 +85,7 @@ class TreeArrays:
 
     @cached_property
     def strings(self) -> list[str]:
-        """The labels and words, in the order of their codes."""
+        """The labels and words as a list; `label` holds indices into it."""
         return list(self._table)
 
     def string(self, node: int) -> str:

@@ -1,11 +1,11 @@
 """Syntactic complexity of English sentences: the counts and indices of L2SCA, tree depths and surprisal.
 
-The nine counts are those of Lu (2010), "Automatic analysis of syntactic complexity in second language writing",
-International Journal of Corpus Linguistics 15, by the patterns of the program L2SCA that goes with it, and so are the
-fourteen indices. One difference: heads are by ENGLISH, the rules of this package.
+The nine counts and fourteen indices are defined by Lu (2010), "Automatic analysis of syntactic complexity in second
+language writing", International Journal of Corpus Linguistics 15. The counts use the tree patterns of his program
+L2SCA, with one difference: heads are found by ENGLISH, the head rules of this package.
 
-Depths are those of Yngve (1960) and Frazier (1985) as Roark, Mitchell and Hollingshead (2007) compute them, punctuation
-left out. One difference: the tag of a word is not counted in its Frazier score.
+Depths are defined by Yngve (1960) and Frazier (1985), and computed as by Roark, Mitchell and Hollingshead (2007),
+without punctuation. One difference: the tag of a word does not count in its Frazier score.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Complexity:
 
     @classmethod
     def joined(cls, documents: Iterable[Complexity]) -> Complexity:
-        """Concatenate the sentences of several documents."""
+        """Concatenate the sentences of several documents to one `Complexity`."""
         return cls(np.concatenate([np.zeros((0, len(_MEASURED))), *(document.sums for document in documents)]))
 
     @property

@@ -390,7 +390,7 @@ def _decode(name: str, value: Any, reading: _Reading) -> Any:
 
 
 def _texts(name: str, value: dict[str, Any], known: _KnownTexts) -> tuple[str, ...]:
-    """Decompress texts, or return them from the cache `known`."""
+    """Decompress texts, or return them from the cache `known` if the same compressed texts were read before."""
     key = bytes(value["texts"]), value["n"], value["n_bytes"]
     texts = known.get(key)
     if texts is None:

@@ -98,7 +98,7 @@ def _spelled(tree: Tree, spell: Callable[[Tree, int], str]) -> Tree:
 
 
 def _cased(word: str, change: Callable[[str], str]) -> str:
-    """Change the case of a word, except for escaped brackets."""
+    """Change the case of a word, except for escaped parentheses and brackets such as -LRB-."""
     return "".join(piece if _ESCAPE.fullmatch(piece) else change(piece) for piece in _ESCAPE.split(word))
 
 

@@ -168,11 +168,11 @@ def is_in_capitals(words: Sequence[str]) -> bool:
 def token_shape(word: str) -> str:
     """Return the shape of a word, the first of these that applies; "" if none does.
 
-    "punct": It has no letter or digit.
-    "alnum": It has digits and letters.
-    "num": It has digits, but no letters.
-    "dash": It has a hyphen inside.
-    "dot": It has a full stop, @ or slash.
+    - "punct": It has no letter or digit.
+    - "alnum": It has digits and letters.
+    - "num": It has digits, but no letters.
+    - "dash": It has a hyphen inside.
+    - "dot": It has a full stop, @ or slash.
     """
     if not any(char.isalnum() for char in word):
         return "punct"
