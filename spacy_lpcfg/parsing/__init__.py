@@ -1,1 +1,1 @@
-"""The contract of all parsers: queries, answers, and the division of long sentences."""
+"""The contract of all parsers: queries, answers, decodings, and how long sentences are cut into pieces."""

@@ -35,8 +35,9 @@ class DoubtfulBracket(NamedTuple):
 
     bracket (Span): As (start, end, label).
     probability (float): Posterior probability of the bracket.
-    rivals (dict of Span to float): Probabilities of its alternatives, the likeliest first: brackets that cross it, and
-        brackets with another label over the same words. Empty if no alternative is likely.
+    rivals (dict of Span to float): Probabilities of its alternatives, the most probable first: brackets that cross it,
+        and brackets with another label over the same words. Empty if no alternative has a probability of
+        `LIKELY_RIVAL`.
     is_in_tree (bool): Whether the tree has the bracket.
     """
 
@@ -49,14 +50,17 @@ class DoubtfulBracket(NamedTuple):
 def doubtful_brackets(
     scores: Sequence[tuple[Span, float]], posteriors: Mapping[Span, float], *, threshold: float = DOUBTFUL
 ) -> list[DoubtfulBracket]:
-    """Return the uncertain brackets of a tree, in pre-order, with their rivals.
+    """Return the uncertain brackets of a sentence, in pre-order: some of its tree, and some that the tree lacks.
 
     A bracket of the tree is uncertain if its probability is below `threshold`. A bracket that the tree lacks is
-    uncertain if its probability is above 1 - `threshold`, and at least `LIKELY_RIVAL`.
+    uncertain if its probability is above 1 - `threshold`, and at least `LIKELY_RIVAL`. Two brackets of the tree are
+    never listed as rivals of each other.
 
     scores (sequence of (Span, float)): All brackets of the tree with their probabilities.
-    posteriors (mapping of Span to float): Probabilities of the brackets that the sentence may have. Rivals have at
-        least `LIKELY_RIVAL`. A bracket of the tree can only be a rival of a bracket that the tree lacks.
+    posteriors (mapping of Span to float): Probabilities of all brackets that the sentence may have. Those below
+        `LIKELY_RIVAL` are ignored, except for brackets of the tree.
+    threshold (float): A probability from 0 to 1.
+    RETURNS (list of DoubtfulBracket): Empty if no bracket is uncertain.
     """
     tree = dict(scores)
     others = {bracket: p for bracket, p in posteriors.items() if p >= LIKELY_RIVAL and bracket not in tree}
@@ -82,8 +86,10 @@ def _are_rivals(first: Span, second: Span) -> bool:
 def best_bracketings(n_best: Callable[[int], list[Analysis]], n: int) -> list[Analysis]:
     """Return the most probable trees with different brackets, best first, each with its best tags.
 
+    Trees that differ in tags alone count as one, so more than n trees may be computed.
+
     n_best (callable): Called with a number k, returns the k most probable trees, best first.
-    n (int): Number of trees; fewer are returned if the 4 n most probable trees, or the first `MAX_N_BEST`, have
+    n (int): Maximum number of trees. Fewer are returned if the 4 n (at most `MAX_N_BEST`) most probable trees have
         fewer distinct bracketings.
     """
     distinct: dict[tuple[Span, ...], Analysis] = {}
@@ -108,6 +114,7 @@ def show_span(words: Sequence[str], span: Span) -> str:
     A span of more than 4 words is shown by its first two words and the last.
 
     words (sequence of str): The words of the sentence.
+    span (Span): The bracket or tag, as (start, end, label).
     """
     start, end, label = span
     shown = [*words[start:end]] if end - start <= _MAX_WORDS else [*words[start : start + 2], "...", words[end - 1]]

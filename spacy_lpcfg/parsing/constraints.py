@@ -17,7 +17,9 @@ class Constraints:
 
     required (tuple of (start, end, label)): Brackets that the tree must have.
     forbidden (tuple of (start, end, label)): Brackets that the tree must not have.
-    whole (tuple of (start, end)): Spans that no bracket may cross; they need not be brackets themselves.
+    whole (tuple of (start, end)): Spans that no bracket of the tree may cross. A span need not be a bracket itself.
+
+    Constraints are true, as in `if constraints`, unless there are none.
     """
 
     required: tuple[Span, ...] = ()
@@ -39,8 +41,11 @@ class Constraints:
     def within(self, brackets: Mapping[Span, float]) -> dict[Span, float]:
         """Drop the brackets that violate the constraints, and set the posteriors of required ones to 1.
 
-        brackets (mapping of (start, end, label) to float): Posteriors of brackets; their order is kept. Where a
-            required span has no label, the likeliest bracket over it gets 1.
+        A required bracket that `brackets` lacks is not added.
+
+        brackets (mapping of (start, end, label) to float): Posteriors of brackets. For a required bracket with the
+            label `ANY`, the most probable bracket over its span gets 1.
+        RETURNS (dict of (start, end, label) to float): The remaining brackets in the order of `brackets`.
         """
         whole = [*self.whole, *((start, end) for start, end, _ in self.required)]
         allowed = {
@@ -76,7 +81,7 @@ def crosses(start: int, end: int, other_start: int, other_end: int) -> bool:
 
 
 def find_crossing(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return two of the spans that cross each other, the first of them starting first; None if no two do."""
+    """Return two spans that cross each other, the one that starts first before the other; None if no two do."""
     around: list[tuple[int, int]] = []
     for start, end in sorted(set(spans), key=lambda span: (span[0], -span[1])):
         while around and around[-1][1] <= start:

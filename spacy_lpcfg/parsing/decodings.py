@@ -1,7 +1,7 @@
-"""The table of decodings: how one tree is chosen among those that a model finds, and which models can do it.
+"""The table of decodings: how one tree is chosen among the trees that a model finds, and which models support which.
 
-From this table follow the names that settings accept, the text of errors, and the table of decodings in the
-documentation.
+The names that settings accept, the texts of errors, and the table of decodings in the documentation are generated from
+this table.
 """
 
 from __future__ import annotations
@@ -17,33 +17,35 @@ Chosen = TypeVar("Chosen")
 
 
 class Decodable(Protocol):
-    """Interface of a model whose decodings are listed and checked."""
+    """Interface of a model: the properties that determine which decodings it supports."""
 
     @property
     def has_rule_marginals(self) -> bool:
-        """Whether its parser computes marginals of rules."""
+        """Whether the model's parser computes marginal probabilities of rules."""
 
     @property
     def has_n_best(self) -> bool:
-        """Whether its parser finds the n most probable trees."""
+        """Whether the model's parser can list the n most probable trees."""
 
 
 class Candidates(Generic[Chosen]):
     """The result of inference for a sentence, from which a decoding chooses a tree.
 
-    A parser implements the method of each decoding that its models have.
+    A parser subclasses this, and implements the method of each decoding that its models support.
 
-    bracket_cost (float): Cost of a bracket in minimum Bayes risk that suits the kind of model.
+    bracket_cost (float): Default cost of a bracket in minimum Bayes risk decoding for this kind of model.
     """
 
     bracket_cost: ClassVar[float]
 
     def least_risk(self, bracket_cost: float) -> Chosen:
-        """Return the tree with the largest sum of the posteriors of its brackets, each less a cost, and of its tags."""
+        """Return the tree with the largest sum of (posterior - `bracket_cost`) over brackets, plus the posteriors of
+        its tags.
+        """
         raise NotImplementedError
 
     def max_rule(self) -> Chosen:
-        """Return the tree with the largest sum of the marginals of its rules."""
+        """Return the tree with the largest sum of the marginal probabilities of its rules."""
         raise NotImplementedError
 
     def most_probable(self) -> Chosen:
@@ -53,11 +55,11 @@ class Candidates(Generic[Chosen]):
 
 @dataclass(frozen=True)
 class Decoding(ABC):
-    """A way to choose one tree.
+    """A way to choose one tree from the result of inference.
 
-    name (str): Its name in settings, such as `--set decoding=NAME`.
-    summary (str): Which tree it chooses, as the end of a sentence, for the documentation.
-    needs (str): What it needs of a model, as a sentence; "" if all models have it.
+    name (str): The name in settings, such as `--set decoding=NAME`.
+    summary (str): Which tree is chosen, as the end of a sentence, for the documentation.
+    needs (str): What the decoding needs of a model, as a sentence for error messages; "" if all models have it.
     """
 
     name: ClassVar[str]
@@ -65,20 +67,20 @@ class Decoding(ABC):
     needs: ClassVar[str] = ""
 
     def is_for(self, model: Decodable) -> bool:
-        """Return whether a model has what the decoding needs."""
+        """Return whether a model supports the decoding."""
         return True
 
     @abstractmethod
     def choose(self, candidates: Candidates[Chosen]) -> Chosen:
-        """Return the tree that is chosen among the candidates for a sentence."""
+        """Return the candidate that the decoding prefers for a sentence."""
 
 
 @dataclass(frozen=True)
 class MinimumRisk(Decoding):
-    """Minimum Bayes risk.
+    """Minimum Bayes risk decoding: the tree with the largest sum of bracket posteriors, each less a cost.
 
-    bracket_cost (float or None): Cost of a bracket: higher for precision, lower for recall; None for the one that suits
-        the kind of model.
+    bracket_cost (float or None): Cost of a bracket, from 0 to 1: higher for precision, lower for recall. None for the
+        default of the kind of model, `Candidates.bracket_cost`.
     RAISES (ValueError): If the cost is not from 0 to 1.
     """
 
@@ -96,7 +98,9 @@ class MinimumRisk(Decoding):
 
 @dataclass(frozen=True)
 class MaxRule(Decoding):
-    """The largest expected number of correct rules (Goodman 1996), as in the spectral papers."""
+    """Max-rule decoding: the tree with the largest expected number of correct rules (Goodman 1996), as in the spectral
+    papers.
+    """
 
     name = "max-rule"
     summary = "the tree with the largest sum of the marginals of its rules"
@@ -111,7 +115,7 @@ class MaxRule(Decoding):
 
 @dataclass(frozen=True)
 class MostProbable(Decoding):
-    """The most probable tree, which is the one of `n_best(1)`."""
+    """Decoding of the most probable tree, which is the first tree of `n_best`."""
 
     name = "most-probable"
     summary = "the tree of n_best(1)"
@@ -131,14 +135,16 @@ DECODINGS: dict[str, Decoding] = {decoding.name: decoding for decoding in (MBR, 
 
 
 def decodings_of(model: Decodable) -> tuple[str, ...]:
-    """Return the names of the decodings that a model has, in the order of the table."""
+    """Return the names of the decodings that a model supports, in the order of `DECODINGS`."""
     return tuple(decoding.name for decoding in DECODINGS.values() if decoding.is_for(model))
 
 
 def check_decoding(name: str, among: Iterable[str] | None = None) -> None:
-    """Raise ValueError if a decoding is unknown, or not available for a model; the message says what it needs.
+    """Check that a decoding exists and that a model supports it.
 
-    among (iterable of str or None): The names of the model's decodings; None for all that there are.
+    name (str): The name of the decoding.
+    among (iterable of str or None): The names of the decodings that the model supports; None to allow all.
+    RAISES (ValueError): If the name is not allowed. The message says what the decoding needs of a model.
     """
     names = tuple(DECODINGS if among is None else among)
     if name not in names:

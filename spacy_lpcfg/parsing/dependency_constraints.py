@@ -1,4 +1,4 @@
-"""Conversion of dependencies to constraints on constituents, and constrained parsing by them.
+"""Conversion of dependencies to constraints on constituents, and parsing under these constraints.
 
 Gold dependencies determine where most phrases of a sentence begin and end. A parser that is constrained by them, and is
 given the tags too, finds trees that are close to gold ones (compare Kong, Rush and Smith 2015, "Transforming
@@ -33,13 +33,13 @@ _BEFORE_NOUN_PHRASES = frozenset(("case", "cc", "advmod", "mark", "punct"))
 def dependency_constraints(sentence: DependencySentence) -> Constraints:
     """Return the constraints on the constituents of an English sentence that follow from its dependencies.
 
-    No bracket crosses a subtree. Noun phrases, prepositional phrases, subordinate clauses and verb phrases that the
-    relations of Universal Dependencies determine are required. Nothing is required for a head with a dependent,
-    such as a conjunct, that the Penn Treebank may attach higher.
+    No bracket may cross a subtree, except for subtrees that are not contiguous. Required are the noun phrases,
+    prepositional phrases, subordinate clauses and verb phrases that relations of Universal Dependencies determine.
+    Nothing is required for a head with a dependent, such as a conjunct, that the Penn Treebank may attach higher.
 
-    sentence (DependencySentence): The sentence, with relations of Universal Dependencies and tags of the Penn Treebank,
-        by which prepositions are recognized.
-    RETURNS (Constraints): Over the words of the sentence.
+    sentence (DependencySentence): The sentence, with relations of Universal Dependencies, and with tags of the Penn
+        Treebank, from which prepositions are recognized.
+    RETURNS (Constraints): Constraints on spans of the words of the sentence.
     """
     spans, children = subtree_spans(sentence), sentence.children()
     required: list[Span] = []
@@ -69,7 +69,7 @@ def _edge(
     spans: Sequence[tuple[int, int] | None],
     relations: frozenset[str],
 ) -> int:
-    """Return the first word of the subtree `span` after its leftmost dependents of the given relations."""
+    """Return the index of the first word of a subtree after its leftmost dependents with the given relations."""
     start = span[0]
     for child in below:
         if _base(sentence.relations[child]) not in relations:
@@ -125,8 +125,8 @@ def _verb_phrase(
 class DependencyAnnotator:
     """Annotator that parses sentences into trees that respect known dependencies.
 
-    model (ParsingModel): The model, whose spelling of words and tags the trees have.
-    parser (SentenceParser): The parser by the model. It chooses the tag of a word whose given tag the model lacks.
+    model (ParsingModel): The model. The trees have its spelling of words, and its tags.
+    parser (SentenceParser): A parser of this model. It chooses the tag of a word whose given tag the model lacks.
     """
 
     def __init__(self, model: ParsingModel, parser: SentenceParser) -> None:
@@ -135,11 +135,12 @@ class DependencyAnnotator:
         self._parser = parser
 
     def trees(self, sentences: Iterable[DependencySentence], *, n_jobs: int = 1) -> Iterator[Tree | None]:
-        """Yield the tree of each sentence; None where no tree respects the dependencies.
+        """Yield the tree of each sentence; None where the model has no tree that respects the dependencies.
 
-        If no tree has the required brackets, they may have any label; if there is still none, they are dropped, and
-        only brackets that cross a subtree are ruled out.
+        If no tree has the required brackets, they may have any label; if there is still no tree, they are dropped, and
+        only brackets that cross a subtree are ruled out. Trees of fall-backs, such as back-off rules, do not count.
 
+        sentences (iterable of DependencySentence): The sentences.
         n_jobs (int): Number of threads, as in joblib: -1 for one per CPU.
         """
         yield from in_order(self._tree, ((sentence,) for sentence in sentences), n_jobs=n_jobs, prefer="threads")

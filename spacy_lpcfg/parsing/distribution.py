@@ -36,9 +36,9 @@ class ListedDistribution:
         return self._analyses[:n]
 
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
-        """Return n trees drawn independently; no trees if the distribution has none.
+        """Return n trees drawn independently, with replacement; an empty list if the distribution has no trees.
 
-        RAISES (ValueError): If n is not a whole number from 1 to `MAX_SAMPLES`, or the seed not one of at least 0.
+        RAISES (ValueError): If n is not a whole number from 1 to `MAX_SAMPLES`, or the seed is not one from 0 on.
         """
         check_samples(n, seed)
         if not self._analyses:
@@ -62,6 +62,6 @@ def check_n_best(n: int) -> None:
 
 
 def check_samples(n: int, seed: int) -> None:
-    """Raise ValueError if n is not a whole number from 1 to `MAX_SAMPLES`, or the seed not one of at least 0."""
+    """Raise ValueError if n is not a whole number from 1 to `MAX_SAMPLES`, or the seed is not one from 0 on."""
     whole(1, MAX_SAMPLES)(n=n)
     SEED(seed=seed)

@@ -1,4 +1,4 @@
-"""The interface of evidence: scores of spans and tags by a model outside the grammar."""
+"""The interface of evidence: scores of spans and tags that a model outside the grammar computes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ LARGEST_LOG_ODDS = float(np.log(1e6))
 class Evidence(NamedTuple):
     """The evidence for one sentence of n words.
 
-    spans (float32, (n (n + 1) / 2, n_chains)): ln p(chain) - ln p(no bracket) of each unary chain over each span
-        [i, j), in the order of `span_bounds`: (0, 1), (0, 2), ..., (0, n), (1, 2), ...; from -`LARGEST_LOG_ODDS` to
-        `LARGEST_LOG_ODDS`.
+    spans (float32, (n (n + 1) / 2, n_chains)): ln p(chain) - ln p(no bracket) of each unary chain over each span [i,
+        j). Spans are in the order of `span_bounds`: (0, 1), (0, 2), ..., (0, n), (1, 2), ... Values are from
+        -`LARGEST_LOG_ODDS` to `LARGEST_LOG_ODDS`.
     tags (float32, (n, n_tags)): ln p(tag | word) of each tag for each word.
     """
 
@@ -28,17 +28,17 @@ class Evidence(NamedTuple):
         return self
 
     def part(self, start: int, end: int) -> Evidence:
-        """Return the evidence for the words [start, end), as part of the sentence."""
+        """Return the evidence for the words [start, end) only; values are unchanged."""
         starts, ends = span_bounds(len(self.tags))
         return Evidence(self.spans[(starts >= start) & (ends <= end)], self.tags[start:end])
 
 
 @runtime_checkable
 class EvidenceModel(Protocol):
-    """Interface of a model that computes evidence; a model can be shared by threads.
+    """Interface of a model that computes evidence; threads may share a model.
 
-    chains (tuple[tuple[str, ...], ...]): The unary chains of the columns of `Evidence.spans`: labels, outermost first;
-        over one word without its tag.
+    chains (tuple[tuple[str, ...], ...]): The unary chains of the columns of `Evidence.spans`: labels, outermost first.
+        Chains over one word do not include its tag.
     tags (tuple[str, ...]): The tags of the columns of `Evidence.tags`.
     """
 
@@ -49,7 +49,10 @@ class EvidenceModel(Protocol):
     def tags(self) -> tuple[str, ...]: ...
 
     def evidence(self, sentences: Sequence[Sequence[str]]) -> list[Evidence]:
-        """Return the evidence for each sentence, given as words in the spelling of the treebank."""
+        """Return the evidence for each sentence.
+
+        sentences (sequence of sequence of str): The words of each sentence in the spelling of the treebank.
+        """
         ...
 
 

@@ -1,4 +1,4 @@
-"""The tree of least expected loss, of brackets with probabilities from any source (minimum Bayes risk)."""
+"""Minimum Bayes risk decoding: the tree of least expected loss, given posteriors of brackets from any source."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ _Bounds = tuple[int, int]
 
 
 def mbr_brackets(posteriors: Mapping[Span, float], n_words: int, *, cost: float) -> list[Span]:
-    """Return the brackets of the minimum Bayes risk tree: the largest sum of posteriors, each less `cost`.
+    """Return the brackets of the minimum Bayes risk tree, which has the largest sum of (posterior - `cost`).
 
     posteriors (mapping of (start, end, label) to float): Probabilities of brackets; where several have the same words,
         the outermost comes first.
-    n_words (int): Number of words of the sentence. The result always has a bracket over all of them, with the likeliest
-        label if none is likely enough; for a sentence of one word only if `posteriors` has one.
-    cost (float): Brackets with a posterior below this are left out; 0.5 returns those of more than half of the trees.
+    n_words (int): Number of words of the sentence. The result always has a bracket over all of them: the most probable
+        one if the posterior of none is above `cost`. A sentence of one word has none if `posteriors` has none over it.
+    cost (float): Other brackets are left out unless their posterior is above this. At 0.5 the result has the brackets
+        of more than half of the trees.
     RETURNS (list of (start, end, label)): The brackets in pre-order.
-    RAISES (ValueError): If no bracket spans a sentence of several words.
+    RAISES (ValueError): If `posteriors` has no bracket over all words of a sentence of several words.
     """
     whole = (0, n_words)
     likely = {whole, *((start, end) for (start, end, _), p in posteriors.items() if p > cost)}
@@ -41,7 +42,7 @@ def mbr_brackets(posteriors: Mapping[Span, float], n_words: int, *, cost: float)
 
 
 def _best_labels(scores: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the labels of one span, at least one, whose scores have the largest sum."""
+    """Return the labels, at least one, with the largest sum of scores over one span."""
     good = tuple(label for label, score in scores.items() if score > 0)
     return good or (max(scores, key=scores.__getitem__),)
 
@@ -51,7 +52,11 @@ def _outer_first(bounds: _Bounds) -> _Bounds:
 
 
 def _best_nesting(order: list[_Bounds], gains: Mapping[_Bounds, float]) -> list[_Bounds]:
-    """Return the nested spans with the largest total gain, the first span included; `order` is in pre-order."""
+    """Return the spans, no two of which cross, with the largest total gain, including the first one of `order`.
+
+    order (list of (start, end)): Spans in pre-order; the first spans the sentence.
+    gains (mapping of (start, end) to float): The gain of each span.
+    """
     starts = [start for start, _ in order]
     values: dict[_Bounds, float] = {}
     within: dict[_Bounds, list[_Bounds]] = {}

@@ -19,10 +19,10 @@ AnyModel = TypeVar("AnyModel", bound="ParsingModel")
 
 
 class ParsingModel(Stored):
-    """Immutable model of a parser: a grammar, with or without evidence, or belief networks.
+    """Immutable model of a parser: a grammar, with or without evidence, a belief network, or induced grammars.
 
-    kind (str): The name of its kind in files; `models.kinds.KINDS` has the parser of each kind.
-    version (int): The number of the format in which it is saved.
+    kind (str): The name of the kind of model in files; `models.kinds.KINDS` has the parser of each kind.
+    version (int): The version of the file format.
     has_rule_marginals, has_n_best (bool): See `Decodable`.
     """
 
@@ -39,27 +39,27 @@ class ParsingModel(Stored):
 
         @property
         def labels(self) -> tuple[str, ...]:
-            """Categories of constituents."""
+            """The labels of constituents that the model knows."""
 
         @property
         def summary(self) -> str:
-            """One line that tells people what the model is made of."""
+            """A description of the model in English, on one line."""
 
         @property
         def root_label(self) -> str:
-            """The artificial root of the trees that were learned from; "" if they had none."""
+            """The label of the artificial root of the training trees; "" if they had none."""
 
         @property
         def words(self) -> frozenset[str]:
-            """All names under which the model knows words."""
+            """The vocabulary of the model: words in treebank spelling, and signatures if it has them."""
 
         @property
         def parser_bytes(self) -> float:
-            """Approximate bytes of memory that its parser takes, besides those for sentences."""
+            """Approximate memory of a parser of this model in bytes, without the charts of sentences."""
 
         @property
         def tags(self) -> tuple[str, ...]:
-            """Part-of-speech tags; empty if the model has tags of its own making."""
+            """The part-of-speech tags of the treebank; an empty tuple if the model clusters words into tags itself."""
 
     else:
         has_rule_marginals = has_n_best = False
@@ -82,7 +82,7 @@ class ParsingModel(Stored):
     # Storage
 
     def to_values(self) -> dict[str, Any]:
-        """Return all parts by the names under which they are stored."""
+        """Return the contents of the model by the names of their fields in files."""
         raise NotImplementedError
 
     @classmethod
@@ -101,8 +101,8 @@ class ParsingModel(Stored):
     def from_bytes(cls: type[AnyModel], data: bytes) -> AnyModel:
         """Return the model that `to_bytes` wrote.
 
-        RAISES (ModelError): On bytes that are damaged, foreign, of another format or inconsistent, or if a parser by
-            the model would take too much memory.
+        RAISES (ModelError): If the bytes are damaged, of another kind of model or version of the format, or
+            inconsistent, or if a parser of the model would take too much memory.
         """
         try:
             model = cls.from_values(unpack(cls.kind, cls.version, data))
@@ -119,7 +119,8 @@ class ParsingModel(Stored):
 def check_positive(name: str, value: object) -> None:
     """Check that a number of a model, such as tau, is finite and above 0.
 
-    RAISES (ModelError): If it is not.
+    name (str): What the message calls the number.
+    RAISES (ModelError): If the value is no such number.
     """
     if not is_positive(value):
         raise ModelError(f"Expected {name} to be a number above 0 that is finite, got {value!r:.50}.")

@@ -32,7 +32,7 @@ class SentenceReading:
     """The result of inference before decoding: posteriors, log-probability and status of a sentence.
 
     posteriors (Posteriors): The posteriors of brackets and tags.
-    parse (Parse or None): The tree of a fall-back, if the posteriors are the scores of that single tree.
+    parse (Parse or None): The tree of a fall-back, whose scores then are the posteriors; None if inference succeeded.
     log_probability (float): The log-probability of the sentence, as in `Parse`; nan if the model has none.
     status (str): The status of the sentence's parses, as in `Parse`.
     """
@@ -44,12 +44,14 @@ class SentenceReading:
 
     @classmethod
     def of(cls, parse: Parse) -> SentenceReading:
-        """Create a reading from the tree of a fall-back, whose scores stand for the posteriors."""
+        """Create a reading from the tree of a fall-back, whose scores are used as posteriors."""
         return SentenceReading(Posteriors.of(parse), parse, parse.log_probability, parse.status)
 
 
 class SentenceParser(ABC):
-    """Interface of a parser of sentences by one model; a parser can be shared by threads.
+    """Interface of a parser of sentences that uses one model; threads may share a parser.
+
+    Methods that `answers` does not list raise ValueError.
 
     kind (str): What error messages call the model, such as "a belief network".
     """
@@ -58,7 +60,7 @@ class SentenceParser(ABC):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """The names of the questions that the parser answers besides trees and posteriors."""
+        """The names of the questions that the parser answers, from `ANSWERS`, besides trees and posteriors."""
         return frozenset()
 
     def require(self, answer: Answer) -> None:
@@ -72,8 +74,10 @@ class SentenceParser(ABC):
 
     @abstractmethod
     def parse(self, query: Sentence) -> Parse:
-        """Parse a sentence; every sentence of one or more words has a tree.
+        """Parse a sentence; every sentence of one or more words gets a tree.
 
+        query (Query or sequence of str): The sentence; bare words in treebank spelling are parsed without further
+            knowledge.
         RAISES (ValueError): As for `Query`. Unknown words are no error.
         """
 
@@ -83,52 +87,76 @@ class SentenceParser(ABC):
 
     @abstractmethod
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Look up a likely tag of each word without context, for sentences that there is no time to parse."""
+        """Look up a likely tag of each word without context, for sentences that cannot be parsed in time."""
 
     def prepare(self, queries: Sequence[Query]) -> list[Query]:
-        """Return queries to which evidence and listed tags are added, in one batch; without this, `parse` adds them."""
+        """Return the queries with evidence and listed tags added, computed in one batch; by default unchanged.
+
+        Calling this is optional: `parse` adds what a query lacks.
+        """
         return list(queries)
 
     def posteriors(self, query: Sentence) -> Posteriors:
-        """Return the posterior probabilities of all brackets and tags that pruning left.
+        """Return the posterior probabilities of all brackets and tags that were not pruned.
 
         If the model has no tree over the whole sentence, the scores of the tree that `parse` returns take their place.
         """
         return self.read(query).posteriors
 
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
-        """Return the posteriors of a sentence under each of several powers of the probabilities of trees.
+        """Return the posteriors of a sentence for each tau: the probabilities of trees to the power tau, renormalized.
 
+        taus (sequence of float): The powers, above 0; less than 1 makes probabilities less certain.
+        RETURNS (list of Posteriors): The posteriors for each power.
         RAISES (ValueError): If the model has no distribution over trees.
         """
         raise ValueError(f"Expected a model whose trees have probabilities, got {self.kind}: nothing to temper.")
 
     def distribution(self, query: Sentence) -> Distribution:
-        """Return the distribution P(tree | words); empty if the model has no tree over the whole sentence."""
+        """Return the distribution P(tree | words); empty if the model has no tree over the whole sentence.
+
+        RAISES (ValueError): If `answers` lacks "distribution".
+        """
         self.require("distribution")
         raise NotImplementedError
 
     def n_best(self, query: Sentence, n: int) -> list[Analysis]:
-        """Return the n most probable trees, best first."""
+        """Return the n most probable trees, best first; fewer if there are no more, see `Distribution.n_best`.
+
+        RAISES (ValueError): If `answers` lacks "distribution", or n is out of range.
+        """
         return self.distribution(query).n_best(n)
 
     def states(self, query: Sentence) -> list[StateVectors]:
-        """Return the inside and outside vectors of all constituents and words of the tree of `parse`, in pre-order."""
+        """Return the inside and outside vectors of all constituents and words of the tree of `parse`, in pre-order.
+
+        RETURNS (list of StateVectors): Empty if the model has no tree over the whole sentence.
+        RAISES (ValueError): If `answers` lacks "states".
+        """
         self.require("states")
         raise NotImplementedError
 
     def surprisal(self, query: Sentence) -> np.ndarray:
-        """Return -log2 P(word | words before) of each word and of the sentence's end, float64 (n_words + 1,)."""
+        """Return -log2 P(word | words before) of each word and of the sentence's end, in bits, float64 (n_words + 1,).
+
+        RAISES (ValueError): If `answers` lacks "surprisal".
+        """
         self.require("surprisal")
         raise NotImplementedError
 
     def log_probability(self, query: Sentence) -> float:
-        """Return ln P(words), in nats; tags and constraints of the query are ignored."""
+        """Return ln P(words), in nats; tags and constraints of the query are ignored.
+
+        RAISES (ValueError): If `answers` lacks "log_probability".
+        """
         self.require("log_probability")
         raise NotImplementedError
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """Return ln P(tree, words), in nats."""
+        """Return ln P(tree, words), in nats.
+
+        RAISES (ValueError): If `answers` lacks "tree_log_probability".
+        """
         self.require("tree_log_probability")
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""The input of a parser: a sentence, with tags and brackets that are known beforehand."""
+"""The input of a parser: a sentence, with tags, constraints and evidence that are known before parsing."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Query:
     tag_weight (float): Factor by which all tags but the given one become less likely: 0 takes tags as given, 1 ignores
         them, and values between make them a prior. Networks ignore tags unless it is 0.
     constraints (Constraints): Brackets that the tree must have or must not have.
-    listed_tags (sequence of sequence of str, or None): The tags that a tag dictionary lists for each word, () for none;
-        None to look them up in the tag dictionary of the parser, if it has one.
+    listed_tags (sequence of sequence of str, or None): The tags that a tag dictionary lists for each word, an empty
+        sequence for a word that it lacks; None to look them up in the tag dictionary of the parser, if it has one.
     evidence (EvidenceSource or None): Evidence for the words, such as `Evidence`; None to let the model compute it, if
         it can.
-    RAISES (ValueError): If there are no words, or a word is empty or no text, if the numbers of words and tags differ,
-        or if a constraint is on something that is not a span of the words.
+    RAISES (ValueError): If there are no words, if a word is not a string or is empty, if the numbers of words and tags
+        differ, or if a constraint is not on a span of the words.
     """
 
     words: Sequence[str]
@@ -56,7 +56,7 @@ class Query:
 
     @property
     def certain_tags(self) -> Tags | None:
-        """The given tags that the tree must have; None without tags, or if they are only a prior."""
+        """The given tags, if the tree must have them; None without tags, or if they are a prior or are ignored."""
         return self.tags if self.tag_weight == 0 else None
 
     def part(self, start: int, end: int) -> Query:
@@ -68,5 +68,5 @@ class Query:
         return Query(words, tags, self.tag_weight, listed_tags=listed, evidence=evidence)
 
     def free(self) -> Query:
-        """Return the same sentence without constraints."""
+        """Return the same query without constraints."""
         return replace(self, constraints=NO_CONSTRAINTS)

@@ -22,7 +22,10 @@ _FROM_BEST = (PARSED, COARSE, BACKED_OFF, GLUED, SEGMENTED, OUT_OF_TIME, UNCONST
 
 
 def worst_status(*statuses: str) -> str:
-    """Return the worst of several statuses, which is the status of a tree that is joined from several parses."""
+    """Return the worst of several statuses, which becomes the status of a tree that is joined from several parses.
+
+    From best to worst: parsed, coarse, backed-off, glued, segmented, out-of-time, unconstrained.
+    """
     return max(statuses, key=_FROM_BEST.index)
 
 
@@ -33,15 +36,15 @@ class Parse:
     words (sequence of str, (n_words,)): The words.
     tags (list[str], (n_words,)): The tags; given tags are kept.
     spans (list of (start, end, label)): The brackets in pre-order, without the treebank's root label.
-    span_scores (float32, (n_spans,)): Posterior of each bracket, in [0, 1]; 0 for one that only joins parts.
+    span_scores (float32, (n_spans,)): Posterior of each bracket, in [0, 1]; 0 for a bracket that only joins pieces.
     tag_scores (float32, (n_words,)): Posterior of each tag, in [0, 1].
-    log_probability (float): ln P(words, given tags), summed over the trees that pruning left: a lower bound, exact
+    log_probability (float): ln P(words, given tags), summed over the trees that were not pruned: a lower bound, exact
         with the `EXHAUSTIVE` settings of a chart. nan if the model is not proper or has no tree over the whole
         sentence.
     status (str): "parsed", or the fall-back that made the tree: "coarse", "backed-off", "glued", "segmented",
         "out-of-time", "unconstrained".
-    probability (float): P(tree | words) of the tree, over the trees that pruning left: by a grammar of the tree with
-        the tags that the parser chose, by a belief network of its brackets, summed over tags. nan if the model has no
+    probability (float): P(tree | words), among the trees that were not pruned. For a grammar the tree includes the tags
+        that the parser chose; for a belief network the probability is summed over tags. nan if the model has no
         distribution over whole trees, or no tree over the whole sentence.
     """
 
@@ -73,8 +76,9 @@ MIN_POSTERIOR = 1e-3
 class Posteriors:
     """Posterior probabilities of all brackets and tags of a sentence.
 
-    brackets (dict of (start, end, label) to float): Probabilities of brackets, in pre-order, without those that are
-        pruned or very unlikely. Of several over the same words, the one that is outermost in most trees comes first.
+    brackets (dict of (start, end, label) to float): Probabilities of brackets, in pre-order, without brackets that were
+        pruned or are very unlikely. Among brackets over the same words, the one that is outermost in most trees comes
+        first.
     tags (list of dict of str to float, (n_words,)): The probability of each tag of a word.
     """
 
@@ -83,13 +87,13 @@ class Posteriors:
 
     @classmethod
     def of(cls, parse: Parse) -> Posteriors:
-        """Return the posteriors of a single tree."""
+        """Return posteriors that hold only the brackets and tags of one parse, with their scores."""
         of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores, strict=True)]
         return cls(dict(zip(parse.spans, parse.span_scores.tolist(), strict=True)), of_tags)
 
     @property
     def best_tags(self) -> list[str]:
-        """The likeliest tag of each word."""
+        """The most probable tag of each word."""
         return [max(of_word, key=of_word.__getitem__) for of_word in self.tags]
 
     def parse_of(
@@ -102,10 +106,14 @@ class Posteriors:
         log_probability: float = float("nan"),
         status: str = PARSED,
     ) -> Parse:
-        """Return the parse of a tree, scored by these posteriors; brackets and tags without a posterior get 0.
+        """Create the parse of a tree, scored with these posteriors; brackets and tags without a posterior get 0.
 
-        own_tags (sequence of str, (n_words,)): The parser's tags, which are scored.
-        given (sequence of str or None, (n_words,)): Given tags, which replace the parser's; None for a word without.
+        words (sequence of str, (n_words,)): The words.
+        own_tags (sequence of str, (n_words,)): The tags that the parser chose, whose posteriors become the tag scores.
+        spans (list of (start, end, label)): The brackets of the tree in pre-order.
+        given (sequence of str or None, (n_words,)): Given tags, which replace the parser's; None for a word without
+            one.
+        log_probability, status (float, str): As in `Parse`.
         """
         return Parse(
             words=words,
@@ -123,10 +131,11 @@ class Posteriors:
 class Analysis(NamedTuple):
     """A tree of a sentence with its probability.
 
+    For a grammar the tree includes its tags; for a belief network probabilities are summed over the tags of the words.
+
     tree (Tree): The tree, without the treebank's root label.
-    log_probability (float): ln P(tree, words), in nats: by a grammar of the tree with its tags, by a belief network of
-        its brackets, summed over the tags of the words.
-    probability (float): P(tree | words), of the same tree.
+    log_probability (float): ln P(tree, words), in nats.
+    probability (float): P(tree | words).
     """
 
     tree: Tree
@@ -144,11 +153,11 @@ class Distribution(Protocol):
     def log_probability(self) -> float: ...
 
     def n_best(self, n: int) -> list[Analysis]:
-        """Return at most n trees, the most probable first."""
+        """Return at most n trees, the most probable first; an empty list if the distribution has none."""
         ...
 
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
-        """Return n trees drawn independently; no trees if the distribution has none."""
+        """Return n trees drawn independently, with replacement; an empty list if the distribution has no trees."""
         ...
 
     def entropy(self) -> float:
@@ -160,11 +169,12 @@ class StateVectors(NamedTuple):
     """Inside and outside vectors of the latent states of a constituent or a word.
 
     start, end (int): Half-open span of words.
-    symbol (str): The grammar's symbol: the labels over exactly these words, joined by "|", with the tag of a word.
+    symbol (str): The grammar's symbol: the labels over exactly these words, outermost first, joined by "|"; for a word,
+        its tag is the last.
     inside (float32, (m,)): P(these words | symbol, state), divided by exp(`log_scale`); m states may differ by symbol.
     outside (float32, (m,)): P(all other words, state), scaled such that inside * outside are the posteriors
         P(symbol over these words, state | sentence), which sum to the posterior of the symbol.
-    log_scale (float): Natural logarithm of the divisor of `inside`, by which its largest entry is from 0.5 to 1.
+    log_scale (float): Natural logarithm of the divisor of `inside`, chosen so that its largest entry is from 0.5 to 1.
 
     Vectors of a spectral grammar are linear maps of probabilities; their entries may be negative.
     """
@@ -178,5 +188,8 @@ class StateVectors(NamedTuple):
 
 
 def with_given(tags: Sequence[str], given: Sequence[str | None] | None) -> list[str]:
-    """Return the tags of a parser, replaced by given tags where there are any (not None or "")."""
+    """Return a parser's tags, with each replaced by the given tag of its word unless that is None or "".
+
+    given (sequence of str or None, (n_words,), or None): Given tags; None for no given tags at all.
+    """
     return list(tags) if given is None else [tag or name for tag, name in zip(given, tags, strict=True)]

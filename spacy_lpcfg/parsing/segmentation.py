@@ -39,13 +39,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on words, time and memory of parsing one sentence.
+    """Limits on words, time and memory for parsing one sentence.
 
     max_words (int): Sentences of more words are parsed in pieces of at most `max_words`, see `SegmentingParser`.
     max_seconds (float or None): CPU seconds after which the remaining pieces of a sentence get no brackets; None for
         no limit.
-    max_memory (float or None): MB that the chart of a piece may take, for parsers that have charts; a piece with a
-        larger chart is cut in two. None for the limit of `ChartSettings.max_applications`.
+    max_memory (float or None): Memory in MB that the chart of a piece may take, for parsers that have charts; a piece
+        with a larger chart is cut in two. None for the limit of `ChartSettings.max_applications`.
     RAISES (ValueError): If a limit is out of range.
     """
 
@@ -60,12 +60,12 @@ class Limits:
 
 
 def cut_where(can_cut: Sequence[bool], max_words: int, *, min_words: int = 1) -> list[int]:
-    """Return the cuts of a sentence into pieces of at most `max_words`, each as long as possible.
+    """Cut a sentence into pieces of at most `max_words`, each as long as possible, and return the cuts.
 
     can_cut (sequence of bool, (n_words,)): Whether there is a good place to cut before each word.
     max_words (int): The maximal length of a piece, and its length if there is no good place.
     min_words (int): The minimal length of a piece that is cut at a good place.
-    RETURNS (list[int]): The first word of each piece but the first.
+    RETURNS (list[int]): The index of the first word of each piece except the first, ascending.
     """
     cuts, start = [], 0
     while len(can_cut) - start > max_words:
@@ -76,9 +76,12 @@ def cut_where(can_cut: Sequence[bool], max_words: int, *, min_words: int = 1) ->
 
 
 def cut_points(words: Sequence[str], max_words: int) -> list[int]:
-    """Return the first word of each piece of a sentence but the first piece, cutting at punctuation if possible.
+    """Cut a sentence into pieces of at most `max_words`, after punctuation if possible, and return the cuts.
 
-    A piece ends after the last punctuation mark in the second half of its `max_words`, or else at `max_words`.
+    A piece ends after the last punctuation mark in the second half of its `max_words` words, or else after all of them.
+    Tokens without letters and digits count as punctuation marks.
+
+    RETURNS (list[int]): The index of the first word of each piece except the first, ascending.
     """
     after_mark = [False, *(not any(char.isalnum() for char in word) for word in words[:-1])]
     return cut_where(after_mark, max_words, min_words=max_words // 2 + 1)
@@ -88,6 +91,7 @@ def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, statu
     """Join the parses of the pieces of a sentence, in order, below one bracket of score 0.
 
     words (sequence of str): The words of the whole sentence.
+    parses (sequence of Parse): The parses of the pieces, at least one, which together have all the words.
     label (str): The label of the bracket over the whole sentence.
     status (str): The status of the result, unless a piece has a worse one.
     """
@@ -107,9 +111,12 @@ def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, statu
 
 
 def parse_segments(parse: Callable[[Query], Parse], query: Query, cuts: list[int], label: str, status: str) -> Parse:
-    """Parse the pieces of a sentence one by one, and join the trees, see `join_parses`.
+    """Parse the pieces of a sentence one by one, and join the trees with `join_parses`.
 
-    cuts (list of int): The first word of each piece but the first, ascending.
+    parse (callable): Called with the query of each piece, returns its parse.
+    query (Query): The sentence; its constraints are ignored.
+    cuts (list of int): The index of the first word of each piece except the first, ascending.
+    label, status (str): As for `join_parses`.
     """
     bounds = zip([0, *cuts], [*cuts, len(query.words)], strict=True)
     return join_parses(query.words, [parse(query.part(start, end)) for start, end in bounds], label, status)
@@ -118,16 +125,17 @@ def parse_segments(parse: Callable[[Query], Parse], query: Query, cuts: list[int
 class SegmentingParser(SentenceParser):
     """Decorator of a parser that limits words and time; threads may share it if they may share `parser`.
 
-    parser (SentenceParser): The parser of the pieces, for any model.
-    limits (Limits): A sentence of more than `max_words` words is cut into pieces, where possible at punctuation, whose
-        trees stand side by side below one bracket. The pieces are parsed one after the other. After `max_seconds` of
-        the thread the rest of the sentence gets no brackets, and given tags or those of `parser.likely_tags`. The clock
-        is read before each piece, so that the last piece may exceed the limit; a sentence of at most `max_words` words
-        always gets its tree. Trees are the same on all machines only without a limit of seconds. `max_memory` is left
-        to `parser`.
+    A sentence of more than `max_words` words is cut into pieces, where possible at punctuation, whose trees stand side
+    by side below one bracket. The pieces are parsed one after the other. After `max_seconds` of CPU time the remaining
+    words get no brackets, and their given tags or else `parser.likely_tags`. The clock is read before each piece, so
+    that the last piece may exceed the limit; a sentence of at most `max_words` words always gets its tree. Without a
+    limit of seconds, trees are the same on all machines.
 
     For a sentence that is cut, `posteriors` has only the brackets of the joined tree, `distribution` has no trees, and
     surprisals and log-probabilities are nan.
+
+    parser (SentenceParser): The parser of the pieces, for any model.
+    limits (Limits): The limits; `max_memory` is ignored here, since it has to be known to `parser`.
     """
 
     def __init__(self, parser: SentenceParser, limits: Limits) -> None:
@@ -146,8 +154,8 @@ class SegmentingParser(SentenceParser):
     def parse(self, query: Sentence) -> Parse:
         """Parse a sentence; the status is "segmented" if it was cut, "out-of-time" if part of it has no brackets.
 
-        A cut sentence is parsed without regard to constraints, and is of status "unconstrained" unless its tree
-        satisfies them.
+        A cut sentence is parsed without regard to constraints, and has the status "unconstrained" unless its tree
+        satisfies them. A worse status of a piece takes precedence.
 
         RAISES (ValueError): As for the parser of the pieces.
         """
@@ -179,13 +187,13 @@ class SegmentingParser(SentenceParser):
             logger.warning(_CUT, n_words, n_pieces, self.limits.max_words)
 
     def _without_brackets(self, query: Query) -> Parse:
-        """Return a parse without brackets, with given or likely tags of score 0; tags are only looked up."""
+        """Return a parse without brackets, with given tags or likely tags, all of score 0; nothing is searched."""
         tags = with_given(self.parser.likely_tags(query.words), None if query.tag_weight == 1 else query.tags)
         no_scores = np.zeros(0, np.float32), np.zeros(len(tags), np.float32)
         return Parse(query.words, tags, [], *no_scores, float("nan"), OUT_OF_TIME)
 
     def prepare(self, queries: Sequence[Query]) -> list[Query]:
-        """Return queries as the parser of the pieces prepares them; sentences that will be cut stay as they are."""
+        """Return the queries as `parser.prepare` does; sentences that will be cut stay as they are."""
         short = iter(self.parser.prepare([query for query in queries if self._fits(query)]))
         return [next(short) if self._fits(query) else query for query in queries]
 
@@ -197,7 +205,7 @@ class SegmentingParser(SentenceParser):
         return SentenceReading.of(self.parse(query))
 
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
-        """Return the posteriors under several powers; if the sentence is cut, the scores of its joined tree."""
+        """Return the posteriors for each tau; for a sentence that is cut, the scores of its joined tree instead."""
         query = Query.of(query)
         if self._fits(query):
             return self.parser.tempered_posteriors(query, taus)
