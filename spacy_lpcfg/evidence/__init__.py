@@ -1,1 +1,2 @@
-"""Evidence for a chart: log-odds of labelled spans and log-probabilities of tags, by an encoder or sparse features."""
+"""Evidence for the chart parser: log-odds of labelled spans and log-probabilities of tags, from an encoder or features.
+"""

@@ -1,8 +1,8 @@
-"""Going on from a model with trees of one's own, without those that it has learned from.
+"""Adaptation of a trained model to further trees, without the trees that it was trained on.
 
-The grammar goes on by MAP-EM (`learning/adaptation`), the span classifier from its weights on the vectors of the same
-encoder, and the powers of evidence are fitted again. How far is chosen by cross-validation, where the result is held
-against the model as it is: it stays unless it gains.
+Each part of the model is adapted: the grammar by EM with a prior (`learning/adaptation`), the span classifier by
+further training on the vectors of the same encoder, and the weights of the evidence by fitting them again. How far each
+part is adapted is chosen by cross-validation. The model stays as it is unless its F1 surely rises.
 """
 
 from __future__ import annotations
@@ -53,14 +53,21 @@ _SURE = 0.9  # share of the samples in which an adapted model has to be better
 
 
 class AdaptationTrial(NamedTuple):
-    """The F1 of some settings in cross-validation, in percent."""
+    """The F1 of adaptation settings in cross-validation.
+
+    settings (AdaptationSettings): The settings.
+    f1 (float): The F1, in percent.
+    """
 
     settings: AdaptationSettings
     f1: float
 
 
 class Conventions(NamedTuple):
-    """The first `MOST_TOLD` differences between the trees and those of the model, before anything is learned."""
+    """The conventions of annotation by which the new trees differ from the trees that the model was trained on.
+
+    differences (list of Difference): The first `MOST_TOLD` differences; they are found before anything is learned.
+    """
 
     differences: list[Difference]
 
@@ -68,12 +75,12 @@ class Conventions(NamedTuple):
 class Adapted(NamedTuple):
     """The result of `adapt`.
 
-    model (Grammar or EvidenceGrammar): The adapted model; the model as it was if nothing is gained.
-    is_adapted (bool): Whether it is adapted.
-    n_trees, n_tested (int): Numbers of trees, and of those that were parsed in cross-validation.
-    base_f1, f1 (float): F1 of the model as it was, and of the adapted one, in percent, by cross-validation.
-    gain (tuple[float, float]): The 2.5th and 97.5th percentile of the difference, by a paired bootstrap of sentences.
-    settings (AdaptationSettings): How far the model went.
+    model (Grammar or EvidenceGrammar): The adapted model; the given model if it was not adapted.
+    is_adapted (bool): Whether the model was adapted, since its F1 surely rises.
+    n_trees, n_tested (int): Number of trees, and of the trees that were parsed in cross-validation.
+    base_f1, f1 (float): F1 of the given and of the adapted model, in percent, by cross-validation.
+    gain (tuple[float, float]): The 2.5th and 97.5th percentile of `f1 - base_f1`, by a paired bootstrap of sentences.
+    settings (AdaptationSettings): The best settings, with which the model was adapted if `is_adapted`.
     """
 
     model: Adaptable
@@ -87,7 +94,7 @@ class Adapted(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """The two F1 with their difference, and what was done."""
+        """A description in English: both F1, their difference, and how the model was adapted."""
         low, high = self.gain
         part = f"{self.n_tested:,} of " if self.n_tested < self.n_trees else ""
         tested = f"{part}{counted(self.n_trees, 'tree')}"
@@ -102,15 +109,15 @@ class Adapted(NamedTuple):
 
 
 def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step: OnStep | None = None) -> Adapted:
-    """Go on from a model with trees, such as corrected ones; the model stays as it is where that is no better.
+    """Adapt a trained model to trees, such as corrected parses; keep the model as it is unless its F1 surely rises.
 
-    model (ParsingModel): A grammar, with or without evidence. Evidence by features of words stays as it is, and so does
-        a grammar that is not proper.
-    trees (iterable of Tree): At least `FEWEST_TREES`, raw or normalised.
-    seed (int): Seed of the learner of the classifier, and of the bootstrap.
-    on_step (callable or None): Called with the `Conventions`, then with the `AdaptationTrial` of all settings that are
-        tried.
-    RAISES (ValueError): If there are too few trees, or the model is of another kind.
+    model (ParsingModel): A grammar, with or without evidence. Evidence from features of words stays as it is, and so
+        does a grammar that is not proper.
+    trees (iterable of Tree): At least `FEWEST_TREES` (20), raw or normalized.
+    seed (int): Seed for training the classifier, and of the bootstrap.
+    on_step (callable or None): Called once with the `Conventions`, then with an `AdaptationTrial` for all settings that
+        are tried.
+    RAISES (ValueError): If there are too few trees, or if the model is of another kind.
     """
     SEED(seed=seed)
     report = on_step or (lambda _: None)
@@ -124,7 +131,9 @@ def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step:
 
 
 def _adapted(base: Adaptable, adaptation: Adaptation, folds: CrossValidation, settings: AdaptationSettings) -> Adapted:
-    """Adapt the model to all trees by the chosen settings; keep `base` unless the gain is significant (bootstrap)."""
+    """Adapt the model to all trees with the chosen settings; keep `base` unless F1 rises in 90% of the bootstrap
+    samples.
+    """
     before, after = folds.counts()
     gains = bootstrap_gains(before, after, adaptation.seed)
     is_adapted = settings != folds.start and float((gains > 0).mean()) >= _SURE
@@ -153,16 +162,16 @@ def _checked(model: ParsingModel) -> Adaptable:
 
 
 def bootstrap_gains(before: np.ndarray, after: np.ndarray, seed: int) -> np.ndarray:
-    """Return the differences in F1, in percent, of samples of the sentences, float64 (n_samples,).
+    """Return the difference in F1, after minus before, in percent, for each bootstrap sample, float64 (n_samples,).
 
-    before, after (int64, (n, 3)): Matched, gold and test brackets of each sentence by two models.
+    before, after (int64, (n_sentences, 3)): Numbers of matched, gold and test brackets of each sentence, by two models.
     """
     times = sentence_draws(len(before), seed)
     return f1_of(times @ after) - f1_of(times @ before)
 
 
 def _chosen(folds: CrossValidation, adaptation: Adaptation, report: Callable[[Any], None]) -> AdaptationSettings:
-    """Search the best settings greedily, one part of the model after the other."""
+    """Search the settings with the best F1 greedily, for one part of the model after the other."""
     best = folds.start
     report(AdaptationTrial(best, folds.f1(best)))
     for alternatives in _rounds(adaptation):
@@ -212,7 +221,7 @@ def _grammar(base: Adaptable) -> Grammar:
 
 
 def _prior(base: Adaptable) -> Prior | None:
-    """Return the prior of the model's grammar; None, with a warning, if the grammar has no expected counts."""
+    """Return the prior from the model's grammar; None, with a warning, if the grammar has no expected counts."""
     try:
         return Prior.of(_grammar(base))
     except ValueError as error:
@@ -246,9 +255,10 @@ def _differences(
 
 
 def _root_difference(base: Adaptable, raw: Iterable[Tree]) -> list[Difference]:
-    """Return the difference in the artificial root label, if the commonest root of the trees is not the model's.
+    """Return the difference in the artificial root label, if the most frequent root of the trees is not the model's.
 
-    Trees without a root do not differ, since trees that the package writes have none.
+    RETURNS (list of Difference): One difference, or an empty list. Trees without a root do not differ, since trees that
+        the package writes have none.
     """
     roots = Counter(strip_root(tree)[0] for tree in raw)
     root, n = roots.most_common(1)[0]

@@ -1,4 +1,8 @@
-"""Atoms of sparse features: hashes of words, tags and parts of spelling around words and fence posts."""
+"""Atoms of sparse features: hashes of words, tags and parts of spelling around words and fence posts.
+
+An atom is a number that stands for one property of a word or of a position; templates combine atoms into features. A
+fence post is a position between two words, or at an end of the sentence.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,12 @@ _BASE = 0x9E3779B97F4A7C15  # of polynomial hashes of tag sequences
 
 
 class Spelling(NamedTuple):
-    """The hashes of a word's signature, of its first three letters, and of its last 1, 2, 3 and 4 letters."""
+    """The hashes of the spelling of a word.
+
+    signature (int): Hash of the word's signature, which has its capitals and its suffix.
+    prefix (int): Hash of the first three letters.
+    suffixes (tuple[int, ...]): Hashes of the last 1, 2, 3 and 4 letters.
+    """
 
     signature: int
     prefix: int
@@ -38,7 +47,7 @@ def text_hash(text: str) -> int:
 
 @remembered(_REMEMBERED)
 def spelling_of(word: str) -> Spelling:
-    """Return the hashes of the spelling of a word that is not the first of its sentence."""
+    """Return the hashes of the spelling of a word that is not the first word of its sentence."""
     return _spelling(word, False)
 
 
@@ -51,10 +60,10 @@ def _spelling(word: str, is_first: bool) -> Spelling:
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """Vocabulary of frequent words, which are atoms by themselves; other words are represented by their signatures.
+    """Vocabulary of frequent words, which are atoms themselves; other words are represented by their signatures.
 
     words (tuple[str, ...]): The frequent words.
-    likely_tags (int32, (n_words,)): The number of the most frequent tag of each word.
+    likely_tags (int32, (n_words,)): The index of the most frequent tag of each word.
     """
 
     words: tuple[str, ...]
@@ -67,10 +76,10 @@ class Lexicon:
         return {word: (text_hash(word), tag) for word, tag in zip(self.words, tags, strict=True)}
 
     def word_atoms(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the atoms of `WORD_ATOMS` for each word of a sentence, and of the words by themselves.
+        """Return the atoms of `WORD_ATOMS` for each word of a sentence, and the atom of each word itself.
 
         words (sequence of str, (n,)): The words in treebank spelling.
-        RETURNS (int32 (n, n_atoms), int32 (n,)): The atoms of each word in its context, and of the word itself.
+        RETURNS (int32 (n, n_atoms), int32 (n,)): The atoms of each word in its context, and the atom of the word alone.
         """
         n = len(words)
         spellings = [_spelling(word, True) for word in words[:1]] + spelling_of.map(words[1:])
@@ -86,10 +95,10 @@ class Lexicon:
 
 
 def post_atoms(words: np.ndarray, tags: np.ndarray) -> np.ndarray:
-    """Return the atoms of `POST_ATOMS` for each fence post of a sentence, int32 (n + 1, n_atoms).
+    """Return the atoms of `POST_ATOMS` for each fence post (position between words), int32 (n + 1, n_atoms).
 
     words (int32, (n,)): The atom of each word, from `Lexicon.word_atoms`.
-    tags (int, (n,)): The number of each word's tag.
+    tags (int, (n,)): The index of each word's tag.
     """
     n = len(words)
     padded = np.full((2, n + 2 * REACH), _OUTSIDE, np.int32)
@@ -101,9 +110,9 @@ def post_atoms(words: np.ndarray, tags: np.ndarray) -> np.ndarray:
 def span_atoms(posts: np.ndarray, starts: np.ndarray, ends: np.ndarray, tags: np.ndarray) -> np.ndarray:
     """Return the atoms of `SPAN_ATOMS` for spans, int32 (n_spans, n_atoms).
 
-    posts (int32, (n + 1, n_post_atoms)): The atoms of the fence posts.
+    posts (int32, (n + 1, n_post_atoms)): The atoms of the fence posts, from `post_atoms`.
     starts, ends (int64, (n_spans,)): The fence posts at which each span begins and ends.
-    tags (int, (n,)): The tags of the words.
+    tags (int, (n,)): The index of each word's tag.
     """
     n = len(POST_ATOMS)
     atoms = np.empty((len(starts), 2 * n + 2), np.int32)
@@ -114,7 +123,7 @@ def span_atoms(posts: np.ndarray, starts: np.ndarray, ends: np.ndarray, tags: np
 
 
 def _sequences(tags: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return a hash of the tags of each span of at most `MAX_TAGS` words, above 0; 0 for longer ones.
+    """Return a hash above 0 of the tags of each span of at most `MAX_TAGS` words; 0 for longer spans; int32 (n_spans,).
 
     The hash is a polynomial modulo 2 ** 64 (Rabin and Karp), so that the hash of a span follows from the hashes of two
     prefixes of the sentence.

@@ -49,7 +49,10 @@ _require = Consistency("span classifier", ModelError).require
 
 
 def case_of(word: str) -> int:
-    """Return the class of letter case of a word: 0 none, 1 lower, 2 capitalized, 3 upper, 4 mixed, 5 has a digit."""
+    """Return the class of letter case of a word, from 0 to 5.
+
+    The classes are 0 no letter with case, 1 lower, 2 capitalized, 3 upper, 4 mixed, 5 any word with a digit.
+    """
     if any(map(str.isdigit, word)):
         return 5
     if word.lower() == word.upper():
@@ -70,9 +73,10 @@ def cases_of(words: Sequence[str]) -> np.ndarray:
 class SpanClassifier(Stored):
     """A feed-forward classifier of the unary chains of spans and of the tags of words, with one hidden layer each.
 
-    The hidden layer of a span [i, j) is ReLU(layer norm(post j - post i + span_bias)). Post k lies between words k - 1
-    and k; it is `before` applied to the vector of the word on its left plus `after` applied to that on its right
-    (fencepost features; zero at the edges of the sentence).
+    The hidden layer of a span [i, j) is ReLU(layer norm(post j - post i + span_bias)). Fence post k is the position
+    between words k - 1 and k. Its vector is the sum of two linear maps: `before` applied to the vector of the word on
+    its left, and `after` applied to the vector of the word on its right; both are zero beyond the edges of the
+    sentence.
 
     chains (tuple[tuple[str, ...], ...]): The unary chains that spans can have, outermost label first.
     tags (tuple[str, ...]): The tags.
@@ -123,7 +127,7 @@ class SpanClassifier(Stored):
         return {name: read_only(weights.astype(np.float32)) for name, weights in self.weights.items()}
 
     def to_bytes(self) -> bytes:
-        """Return the classifier as bytes for a file of its own."""
+        """Serialize the classifier for a file of its own."""
         return pack(_KIND, _VERSION, self.to_values())
 
     @classmethod
@@ -136,7 +140,7 @@ class SpanClassifier(Stored):
 
     @property
     def width(self) -> int:
-        """The number of dimensions of the word vectors that the classifier takes."""
+        """Number of dimensions of the word vectors that the classifier takes."""
         return int(self.weights["cases"].shape[1])
 
     def to_values(self) -> dict[str, Any]:
@@ -164,16 +168,22 @@ class SpanClassifier(Stored):
 
 
 def word_units(vectors: np.ndarray, weights: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the contributions of words to fence posts, two arrays (n_words, hidden).
+    """Return the contributions of words to the vectors of fence posts, two arrays (n_words, hidden).
 
-    The first array (`before`) is added to the post after each word, the second (`after`) to the post before it.
+    vectors (float32, (n_words, width)): The vectors of the words, with the embeddings of letter case.
+    weights (mapping of str to array): The weights of a classifier by name.
+    RETURNS (pair of arrays): The first (`before`) is added to the post after each word, the second (`after`) to the
+        post before each word.
     """
     before, after = (product(vectors, weights[side]) + weights[f"{side}_bias"] for side in ("before", "after"))
     return before, after
 
 
 def fence_posts(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return the fence posts of a sentence of n words, (n + 1, hidden), from the two arrays of `word_units`."""
+    """Return the vectors of the fence posts of a sentence of n words, (n + 1, hidden).
+
+    before, after (array, (n, hidden)): The contributions of the words, from `word_units`.
+    """
     posts = np.zeros((len(before) + 1, before.shape[1]), before.dtype)
     posts[1:] = before
     posts[:-1] += after

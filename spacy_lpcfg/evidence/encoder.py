@@ -1,4 +1,4 @@
-"""A frozen pretrained encoder such as BERT, run by onnxruntime: contextual vectors of words."""
+"""A frozen pretrained encoder such as BERT, run with onnxruntime, which computes contextual vectors of words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Encoder:
 
     model (bytes): The encoder as ONNX: from input_ids, attention_mask and, if it has them, token_type_ids, int64
         (n, length), to hidden states, float32 (n, length, width).
-    pieces (Pieces): Divides words into the pieces of its vocabulary.
+    pieces (Pieces): The tokenizer, which divides words into the pieces of the encoder's vocabulary.
     card (mapping of str to str or list of str): Metadata of the encoder: name, source, sha256, licence, and the data
         that it was tuned on.
     """
@@ -51,7 +51,6 @@ class Encoder:
         """Return the word vectors of each sentence, float32 (n_words, width).
 
         The vector of a word is the hidden state of its last piece.
-
 
         sentences (sequence of sequence of str): The words of each sentence in treebank spelling.
         RAISES (ImportError): If onnxruntime is not installed. (ModelError): If the encoder cannot be run.
@@ -120,7 +119,7 @@ class Encoder:
 
 
 class RememberingEncoder(Encoder):
-    """Encoder with a cache: the vectors of each sentence are computed once, and kept and returned as float16.
+    """Encoder with a cache: the vectors of each distinct sentence are computed once; all vectors are float16.
 
     encoder (Encoder): The encoder to cache.
     """
@@ -143,10 +142,11 @@ class RememberingEncoder(Encoder):
 
 
 class _Window(NamedTuple):
-    """A part of a sentence that the encoder sees at once.
+    """A part of a sentence that the encoder reads at once.
 
     pieces (int64, (n,)): The ids of the window's pieces.
-    places (int64, (k,)): The positions, in the window, of the last pieces of the words whose vectors are taken from it.
+    places (int64, (k,)): The positions, in the window, of the last pieces of k words. The vectors of these words are
+        taken from this window.
     words (slice): The positions of these k words in the sentence.
     result (float32, (n_words, width)): The array that the vectors of the sentence are written to.
     """

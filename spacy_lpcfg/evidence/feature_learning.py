@@ -1,4 +1,4 @@
-"""Learning of evidence by sparse features from trees: softmax regression by AdaGrad, for tags and then for spans.
+"""Learning of evidence from sparse features: softmax regression, trained with AdaGrad, for tags and then for spans.
 
 Features of spans use predicted tags. The tags of a training tree are predicted by a model that has learned from other
 trees (jackknifing), so that they are wrong as often as the tags of a new sentence.
@@ -36,9 +36,10 @@ class FeatureSettings:
     """Settings of the learner of sparse features.
 
     n_epochs, n_tag_epochs (int): Number of training epochs for spans and for tags.
-    least_count (int): Features of spans that occur with fewer brackets are left out.
+    least_count (int): Features of spans are left out unless brackets of the training trees have them so many times.
     least_tag_count (int): Features of words that occur fewer times are left out.
     least_chains (int): Unary chains of several labels that occur fewer times are replaced by their first label.
+    RAISES (ValueError): If a setting is not a whole number from 1 on.
     """
 
     n_epochs: int = 3
@@ -72,8 +73,9 @@ def learn_features(trees: Iterable[Tree], *, settings: FeatureSettings, seed: in
     """Train log-linear models of tags and of spans on trees, by minimizing cross-entropy.
 
     trees (iterable of Tree): Normalized trees.
-    settings (FeatureSettings): The settings.
+    settings (FeatureSettings): Numbers of epochs, and frequencies below which features are left out.
     seed (int): Seed of the order of trees.
+    RETURNS (FeatureEvidence): The models, with weights rounded to 8 bits.
     RAISES (ValueError): If there is no tree with a constituent.
     """
     treebank = list(trees)
@@ -116,7 +118,10 @@ class _Learner:
         return learned.table
 
     def predicted_tags(self, lessons: Sequence[Lesson]) -> list[np.ndarray]:
-        """Predict the tags of each sentence by a model of the other folds; gold tags if there are too few sentences."""
+        """Predict the tags of each sentence with a model of the other folds; use gold tags if there are fewer than 4 sentences.
+
+        RETURNS (list of int64 (n,)): The index of each word's tag, for each sentence.
+        """
         if len(lessons) < _N_FOLDS:
             return [lesson.tags for lesson in lessons]
         folds = np.arange(len(lessons)) * _N_FOLDS // len(lessons)
@@ -164,7 +169,7 @@ class Descent(NamedTuple):
     """The state of AdaGrad: weights, which are updated in place, and sums of squared gradients.
 
     table (FeatureTable): The features with float32 weights.
-    squares (float32, (n_features, n_classes)): Sum of the squared gradients of each weight.
+    squares (float32, (n_features, n_classes)): Sum of the squared gradients of each weight, plus the initial value.
     """
 
     table: FeatureTable
@@ -172,7 +177,7 @@ class Descent(NamedTuple):
 
     @classmethod
     def of(cls, keys: np.ndarray, n_classes: int, start: float) -> Descent:
-        """Create weights of 0 for features.
+        """Start AdaGrad with weights of 0.
 
         keys (int32, (n_features,)): The keys of the features, ascending.
         n_classes (int): Number of classes.
@@ -185,7 +190,7 @@ class Descent(NamedTuple):
         """Take a gradient step on the cross-entropy of the tags of a sentence.
 
         rows (int32, (n, n_templates)): The rows of the features of each word, from `FeatureTable.rows`.
-        tags (int64, (n,)): The gold tags.
+        tags (int64, (n,)): The index of each word's gold tag.
         rate (float): The learning rate.
         """
         gradients = np.exp(log_softmax(sum_rows(rows, self.table.weights)))
@@ -193,9 +198,13 @@ class Descent(NamedTuple):
         self._descend(rows, gradients, rate)
 
     def span_step(self, lesson: Lesson, tags: np.ndarray, rate: float) -> None:
-        """Take a gradient step on the cross-entropy of all spans of a sentence, given its predicted tags (n,).
+        """Take a gradient step on the cross-entropy of the classes of all spans of a sentence.
 
         The gradient of a feature of a fence post is the sum over all spans that begin, or end, there.
+
+        lesson (Lesson): The sentence with the gold classes of its spans.
+        tags (int64, (n,)): The index of each word's predicted tag.
+        rate (float): The learning rate.
         """
         posts = post_atoms(lesson.names, tags)
         starts, ends = span_bounds(len(tags))
@@ -216,7 +225,11 @@ class Descent(NamedTuple):
 
 
 def _span_gradients(scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the gradient of the cross-entropy of spans by their scores, where "no bracket" scores 0."""
+    """Return the gradient of the spans' cross-entropy with respect to their scores, (n_spans, n_chains).
+
+    scores (float32, (n_spans, n_chains)): The scores of the chains; "no bracket" has the score 0.
+    classes (int64, (n_spans,)): The gold classes: 0 for no bracket, i + 1 for chain i.
+    """
     most = np.maximum(scores.max(1, keepdims=True), 0)
     p = np.exp(scores - most)
     p /= p.sum(1, keepdims=True) + np.exp(-most)

@@ -1,4 +1,4 @@
-"""Evidence by sparse features of words and tags at the edges of spans, without a pretrained encoder."""
+"""Evidence from sparse features of words and tags at the edges of spans, without a pretrained encoder."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class FeatureEvidence:
 
     chains (tuple[tuple[str, ...], ...]): The unary chains that spans can have, outermost label first.
     tags (tuple[str, ...]): The tags.
-    lexicon (Lexicon): The frequent words, which are atoms of features by themselves.
+    lexicon (Lexicon): The frequent words, which are atoms of features themselves.
     of_words (FeatureTable): The features of words, with a weight for each tag.
     of_spans (FeatureTable): The features of fence posts and spans, with a weight for each chain against "no bracket".
     """
@@ -106,7 +106,7 @@ class FeatureEvidence:
 
     @property
     def summary(self) -> str:
-        """Describe the evidence in English: the number of its features of spans."""
+        """A description of the evidence in English: the number of its features of spans."""
         return f"{len(self.of_spans.keys):,} features of spans"
 
     @property
@@ -135,7 +135,7 @@ class FeatureEvidence:
         return np.clip(log_odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS, out=log_odds)
 
     def to_values(self) -> dict[str, Any]:
-        """Return the values to store: names of values of a table are prefixed by "word." or "span."."""
+        """Return the values to store, by name; names of values of the two tables begin with "word." or "span."."""
         return {
             "chains": tuple(map(join_chain, self.chains)),
             "tags": self.tags,

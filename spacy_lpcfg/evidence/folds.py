@@ -1,4 +1,4 @@
-"""Cross-validation of the settings by which a trained model is adapted to new trees."""
+"""Cross-validation of the settings with which a trained model is adapted to new trees."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _MOST_CALIBRATED = 200  # trees that tau is fitted on
 class AdaptationSettings:
     """Settings of the adaptation of a model to new trees; the defaults leave the model unchanged.
 
-    strength (float or None): Weight of the grammar as a prior, in trees, see `PriorEM`; None to keep the grammar as it
-        is.
+    strength (float or None): Weight of the grammar as a prior, in trees, see `PriorEM`; None to leave the grammar
+        unchanged.
     share (float): Interpolation weight, from 0 to 1, of the classifier that is trained further on the new trees; 0
-        keeps the classifier as it is, see `held_near`.
-    weights (EvidenceWeights or None): Weights of the evidence; None to keep the weights of the model, and for a grammar
-        without evidence.
+        leaves the classifier unchanged, see `held_near`.
+    weights (EvidenceWeights or None): Weights of the evidence; None to leave the weights of the model unchanged, and
+        for a grammar without evidence.
     """
 
     strength: float | None = None
@@ -52,7 +52,7 @@ class AdaptationSettings:
 
     @property
     def summary(self) -> str:
-        """Describe in English how far each part of the model is adapted."""
+        """A description in English of how far each part of the model is adapted."""
         parts = ["grammar kept" if self.strength is None else f"grammar as {self.strength:,.0f} trees beside yours"]
         if self.weights is not None:
             parts.append(f"classifier {self.share:.0%} of its way" if self.share else "classifier kept")
@@ -65,9 +65,9 @@ class Adaptation:
     """Adapter of a model to new trees, with a cache of the adapted grammars and of the adapted classifier.
 
     base (Adaptable): The model to adapt.
-    prior (Prior or None): The expected counts of its grammar; None if the grammar has to stay as it is.
+    prior (Prior or None): The expected counts of its grammar; None to leave the grammar unchanged.
     trees (sequence of Tree): Normalized trees without roots to learn from.
-    seed (int): Random seed for training the classifier.
+    seed (int): Seed for training the classifier.
     """
 
     base: Adaptable
@@ -81,7 +81,7 @@ class Adaptation:
         return Adaptation(self.base, self.prior, trees, self.seed)
 
     def model(self, settings: AdaptationSettings) -> Adaptable:
-        """Return the model adapted by some settings; `base` itself if the settings change nothing."""
+        """Return the model adapted with the given settings; `base` itself if they change nothing."""
         if settings.strength is None and not settings.share and settings.weights in (None, weights_of(self.base)):
             return self.base
         grammar = self._grammar(settings.strength)
@@ -122,7 +122,7 @@ def weights_of(model: Adaptable) -> EvidenceWeights | None:
 
 
 def parser_of(model: Adaptable) -> Parser:
-    """Return a chart parser by a model, with default settings."""
+    """Return a chart parser for a model, with default settings."""
     if isinstance(model, Grammar):
         return grammar_parser(model)
     return EvidenceParser(model.model, model.evidence, model.weights)
@@ -132,7 +132,7 @@ class Fold(NamedTuple):
     """One fold of a cross-validation.
 
     tested (sequence of Tree): The trees to parse and score.
-    others (Adaptation): The adaptation of the model to the trees of all other folds.
+    others (Adaptation): The adaptation of the model to all trees outside this fold.
     """
 
     tested: Sequence[Tree]
@@ -143,7 +143,7 @@ def folds_of(whole: Adaptation) -> list[Fold]:
     """Divide the trees of an adaptation into `N_FOLDS` folds of consecutive trees.
 
     Folds are consecutive so that the trees of a text are mostly tested by models adapted to other texts. If there are
-    many trees, only every k-th tree of a fold is tested.
+    more than 500 trees, only every k-th tree of a fold is tested, so that at most about 500 trees are.
     """
     trees = whole.trees
     bounds = np.linspace(0, len(trees), N_FOLDS + 1).astype(int).tolist()
@@ -158,9 +158,8 @@ class CrossValidation:
 
     folds (sequence of Fold): The folds.
     start (AdaptationSettings): The settings that leave the model unchanged.
-
-    golds (list of Tree): The tested trees of all folds.
-    parses (list of Tree): The trees that the unchanged model parses for the words of `golds`.
+    golds (list of Tree): The tested trees of all folds; an attribute only.
+    parses (list of Tree): The trees that the unchanged model finds for the words of `golds`; an attribute only.
     """
 
     def __init__(self, folds: Sequence[Fold], start: AdaptationSettings) -> None:
@@ -173,7 +172,7 @@ class CrossValidation:
         self._counts[start] = bracket_counts(self.golds, self.parses)
 
     def f1(self, settings: AdaptationSettings) -> float:
-        """Return the F1 of some settings, in percent: each fold is parsed by the model adapted to the other folds."""
+        """Return the F1 of settings, in percent; the model adapted to the other folds parses each fold."""
         if settings not in self._counts:
             self._counts[settings] = bracket_counts(self.golds, self._parses(settings))
         return float(f1_of(self._counts[settings].sum(axis=0)))
@@ -185,8 +184,8 @@ class CrossValidation:
     def counts(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the bracket counts of the unchanged and of the adapted model, int64 (n_tested, 3) each.
 
-        Columns are as in `bracket_counts`. The adapted model of a fold has the settings, among all scored so far, that
-        have the best F1 on the other folds: a choice by the scores on the fold itself would be biased.
+        Columns are as in `bracket_counts`. For each fold the model is adapted with the settings, among all scored so
+        far, that have the best F1 on the other folds: a choice by the scores on the fold itself would be biased.
         """
         tried = list(self._counts)
         chosen = np.empty_like(self._counts[self.start])
@@ -197,7 +196,7 @@ class CrossValidation:
         return self._counts[self.start], chosen
 
     def tau(self, settings: AdaptationSettings) -> float:
-        """Return the exponent of tree probabilities, from `TAUS`, under which the gold brackets are likeliest."""
+        """Return the tau of `TAUS`, the power of tree probabilities, with the lowest loss of the gold brackets."""
         losses = np.zeros(len(TAUS))
         step = -(-len(self.golds) // _MOST_CALIBRATED)
         for fold in self.folds:
@@ -224,8 +223,10 @@ class CrossValidation:
 def bracket_counts(golds: Sequence[Tree], parses: Sequence[Tree]) -> np.ndarray:
     """Return the numbers of matched, gold and test brackets of each sentence, int64 (n_sentences, 3).
 
-    Parses are scored with the gold tags, which tell what is punctuation. With predicted tags, EVALB would leave
-    out sentences in which a word is tagged as punctuation, and models would be compared on different sentences.
+    Parses are scored with the gold tags, which tell what is punctuation. With predicted tags, EVALB would leave out
+    sentences in which a word is tagged as punctuation, and models would be compared on different sentences.
+
+    golds, parses (sequence of Tree): The gold tree and the parse of each sentence, over the same words.
     """
     retagged = [parse.with_leaves(gold.leaves()) for gold, parse in zip(golds, parses, strict=True)]
     brackets = [score.brackets for score in evaluate(golds, retagged).sentences]

@@ -1,4 +1,4 @@
-"""Gradients of the loss of a span classifier."""
+"""Gradients of the loss of a span classifier, computed by backpropagation in numpy."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ TAG_WEIGHT = 0.5
 
 
 class Example(NamedTuple):
-    """A sentence to learn from: its word vectors, and the correct class of each span and tag of each word.
+    """A sentence of n words to learn from: its word vectors, and the correct class of each span and tag of each word.
 
-    vectors (float16 or float32, (n, width)): The vectors of its words.
-    cases (int64, (n,)): The case of each word.
+    vectors (float16 or float32, (n, width)): The word vectors.
+    cases (int64, (n,)): The class of letter case of each word, from `case_of`.
     spans (int64, (n (n + 1) / 2,)): The class of each span, in the order of `span_bounds`: 0 for no bracket, i + 1 for
         chain i.
-    tags (int64, (n,)): The number of the tag of each word.
+    tags (int64, (n,)): The index of the tag of each word.
     """
 
     vectors: np.ndarray
@@ -38,15 +38,16 @@ def add_gradients(
 ) -> tuple[float, Weights]:
     """Compute the loss of a batch of sentences, and add its gradients to `gradients` in place.
 
-    The loss is the cross-entropy of spans plus `TAG_WEIGHT` times the cross-entropy of tags, summed over the batch.
+    The loss is the cross-entropy of spans, in nats, plus `TAG_WEIGHT` times the cross-entropy of tags, summed over the
+    batch and multiplied by `scale`.
 
     gradients (dict of str to array): The sums of gradients so far, by the names of the weights.
     weights (dict of str to array): The weights, all of one type.
     examples (sequence of Example): The sentences.
-    scale (float): Factor of the loss.
+    scale (float): Factor of the loss and of its gradients.
     kept (array, (n_words, width)): Dropout mask: factors of the units of all word vectors.
-    RETURNS (float, dict of str to array): The loss, and its gradients with respect to the products of the words' inputs
-        with the weights of each name, (n_words, hidden); see `vector_gradients`.
+    RETURNS (float, dict of str to array): The loss, and its gradients with respect to three hidden layers, each
+        (n_words, hidden), under the names of the weights that compute them: "before", "after" and "tag_hidden".
     """
     vectors, cases, tags = (
         np.concatenate(part) for part in zip(*((e.vectors, e.cases, e.tags) for e in examples), strict=True)
@@ -69,7 +70,8 @@ def add_gradients(
 def vector_gradients(d_products: Weights, weights: Weights, kept: np.ndarray) -> np.ndarray:
     """Return the gradients of the loss with respect to word vectors, (n_words, width).
 
-    d_products (dict of str to array): From `add_gradients`, with the same `weights` and `kept`.
+    d_products (dict of str to array): The gradients that `add_gradients` returned.
+    weights (dict of str to array), kept (array): As given to `add_gradients`.
     """
     d_inputs: np.ndarray = kept * sum(d_outputs @ weights[name].T for name, d_outputs in d_products.items())
     return d_inputs
@@ -133,7 +135,11 @@ def _head(
 
 
 def _cross_entropy(logits: np.ndarray, gold: np.ndarray, scale: float) -> tuple[float, np.ndarray]:
-    """Return the summed cross-entropy of all rows, and its gradients by logits, times `scale`; overwrite `logits`."""
+    """Return the summed cross-entropy of all rows and its gradients with respect to the logits, both times `scale`.
+
+    logits (array, (n, n_classes)): The logits; overwritten.
+    gold (int64, (n,)): The correct classes.
+    """
     rows = np.arange(len(gold))
     logits -= logits.max(1, keepdims=True)
     of_gold = logits[rows, gold]

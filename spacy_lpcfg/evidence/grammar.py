@@ -30,8 +30,8 @@ _EVIDENCE: Mapping[str, type[AnyEvidence]] = {
 class EvidenceGrammar(ParsingModel):
     """A grammar with evidence for its chart parser, see `EvidenceParser`.
 
-    model (Grammar): The grammar, which alone answers questions about the probabilities of words.
-    evidence (EncoderEvidence, FeatureEvidence or PipelineEvidence): The evidence.
+    model (Grammar): The grammar; questions about probabilities of words are answered without evidence.
+    evidence (EncoderEvidence, FeatureEvidence or PipelineEvidence): The model that computes evidence.
     weights (EvidenceWeights): Powers of the evidence, and the tempering of the combined distribution.
     """
 
@@ -64,7 +64,7 @@ class EvidenceGrammar(ParsingModel):
 
     @property
     def summary(self) -> str:
-        """Describe the grammar and the evidence in English."""
+        """A description of the grammar and of the evidence in English."""
         return f"{self.model.summary}; evidence of {self.evidence.summary}"
 
     @property
@@ -101,9 +101,10 @@ def evidence_parser(
 
     model (EvidenceGrammar): The model.
     decoding (Decoding): How one tree is chosen.
-    chart (ChartSettings): Pruning.
+    chart (ChartSettings): Settings of pruning.
     tau (float or None): Power of the weights of the projection; None for the tau of the model's weights.
     words (TagDictionary): Tags that words may have.
+    RAISES (ValueError): If tau is not above 0, or the grammar lacks a tag of `words`.
     """
     weights = model.weights if tau is None else replace(model.weights, tau=tau)
     return EvidenceParser(model.model, model.evidence, weights, settings=chart, decoding=decoding, words=words)

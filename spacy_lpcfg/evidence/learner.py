@@ -1,7 +1,7 @@
-"""Learning of a grammar with evidence: the grammar and the span classifier from the same trees.
+"""Learning of a grammar with evidence: a grammar and a span classifier or features, from the same trees.
 
-How much evidence counts, and how certain both are together, is fitted on trees that neither has learned from; then both
-learn again from all trees.
+The weights of the evidence and tau are fitted on held-out trees; then, unless the caller gave these trees, grammar and
+evidence learn again from all trees.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _ENOUGH = 100  # trees to choose the power of spans by; of 25, it loses half a p
 
 @dataclass(frozen=True)
 class EvidenceLearner:
-    """Learner of a grammar whose chart takes evidence, of a pretrained encoder or of the treebank's own features.
+    """Learner of a grammar with evidence, from a pretrained encoder or from sparse features of words.
 
     learner (Learner): Learner of the grammar.
-    encoder (Encoder or None): The encoder, which stays as it is; None for features of words alone.
-    start (SpanClassifier or None): A classifier that was learned on the vectors of the encoder, to start from: then few
-        trees suffice; None to start from nothing.
-    classifier (ClassifierSettings): Settings of the learner of the span classifier on an encoder's vectors.
-    features (FeatureSettings): Settings of the learner of features.
+    encoder (Encoder or None): The encoder, which is not trained; None for sparse features instead.
+    start (SpanClassifier or None): A classifier that was learned on the vectors of the encoder, to start from, so that
+        few trees suffice; None to start from random weights.
+    classifier (ClassifierSettings): Settings of the learner of the span classifier; ignored without an encoder.
+    features (FeatureSettings): Settings of the learner of features; ignored with an encoder.
     seed (int): Seed of the learner of evidence.
     RAISES (ValueError): If a setting is out of range.
     """
@@ -60,7 +60,7 @@ class EvidenceLearner:
 
     @property
     def functions(self) -> bool:
-        """Whether labels keep their functions, as in NP-SBJ."""
+        """Whether labels keep their function labels, as in NP-SBJ."""
         return keeps_functions(self.learner)
 
     def fit(
@@ -70,10 +70,14 @@ class EvidenceLearner:
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> EvidenceGrammar:
-        """Learn from trees; arguments and errors as for `Learner.fit`.
+        """Learn a grammar and evidence from trees, and fit the weights of the evidence.
 
-        held_out (Iterable[Tree] or None): Trees to fit `EvidenceWeights` on, besides what `learner` does with
-            them. If there are none, every twentieth tree is held out, and both learn again from all trees.
+        trees (Iterable[Tree]): Training trees, raw or normalized.
+        held_out (Iterable[Tree] or None): Trees to fit `EvidenceWeights` on; `learner` gets them too. Without any,
+            every twentieth training tree (of many trees, about 300 in all) is held out, and both learn again from all
+            trees; of fewer than 200 trees none is held out, and weights have their defaults.
+        on_step (callable or None): Called after every step of `learner`, as in `Learner.fit`.
+        RAISES (ValueError): If there are no trees with constituents, or if `learner` does not learn a grammar.
         """
         prepare = partial(normalize_rooted, functions=self.functions)
         treebank = list(filter(None, map(prepare, learnable(trees))))
@@ -112,7 +116,8 @@ class EvidenceLearner:
 def with_fitted_weights(model: EvidenceGrammar, golds: Sequence[Tree]) -> EvidenceGrammar:
     """Choose `span_power` and `tau` by grid search, so that the brackets of held-out trees have the largest likelihood.
 
-    golds (sequence of Tree): Normalized held-out trees. With fewer than 100, `span_power` is kept and only `tau`
+    model (EvidenceGrammar): The model; the values tried for `span_power` are 0.7 and 1 times its own.
+    golds (sequence of Tree): Normalized held-out trees. With fewer than 100, `span_power` is kept and only `tau` is
         fitted.
     RETURNS (EvidenceGrammar): A copy of the model with these weights.
     RAISES (ValueError): If the trees have no brackets.

@@ -27,7 +27,7 @@ class ClassifierSettings:
     """Settings of the learner of span classifiers.
 
     n_epochs (int): Minimum number of training epochs.
-    least_steps (int): Minimum number of optimizer steps, for which epochs are added. It does not apply if training
+    least_steps (int): Minimum number of optimizer steps: epochs are added until there are as many. Ignored if training
         starts from a given classifier.
     hidden (int): Number of hidden units for spans, and for tags.
     rate (float): The learning rate of AdamW at its peak, after which it falls linearly to 0.
@@ -35,6 +35,7 @@ class ClassifierSettings:
     batch_words (int): Maximum number of words of a batch, unless one sentence has more.
     dropout (float): Dropout rate of the units of the word vectors.
     least_count (int): Unary chains of several labels that occur fewer times are replaced by their first label.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     n_epochs: int = 5
@@ -79,12 +80,13 @@ def learn_classifier(
 
     The loss is the cross-entropy of all spans plus half the cross-entropy of all tags, per word.
 
-    encoder (WordEncoder): The encoder, which stays as it is.
+    encoder (WordEncoder): The encoder, which is not trained.
     trees (iterable of Tree): Normalized trees.
-    settings (ClassifierSettings): The settings.
+    settings (ClassifierSettings): Settings of the network and of training.
     seed (int): Seed of the first weights, of the order of trees and of dropout.
     start (SpanClassifier or None): A classifier on vectors of this encoder to start from, such as the one that was
-        tuned with it. Weights of chains and tags that occur in the trees are taken over. Few trees then suffice.
+        tuned with it, so that few trees suffice. Its weights are copied, except for chains and tags that the trees
+        lack.
     RAISES (ValueError): If there is no tree with a constituent, or if the sizes of `start` differ.
     """
     treebank = list(trees)
@@ -101,13 +103,15 @@ def continue_classifier(
 ) -> SpanClassifier:
     """Continue the training of a span classifier on further trees.
 
-    The result has all chains and tags of `start`, with the same numbers, followed by those that only the trees have.
+    The result has all chains and tags of `start`, with the same indices, followed by chains and tags that only the
+    trees have.
 
-
-    start (SpanClassifier): The classifier, learned on the vectors of the encoder. `settings.hidden` is ignored, since
-        the number of hidden units stays.
-
-    The other arguments and errors are those of `learn_classifier`.
+    encoder (WordEncoder): The encoder, which is not trained.
+    trees (iterable of Tree): Normalized trees.
+    start (SpanClassifier): The classifier, learned on vectors of the encoder.
+    settings (ClassifierSettings): Settings of training. `hidden` and `least_steps` are ignored.
+    seed (int): Seed of the order of trees, of dropout and of the weights of new chains and tags.
+    RAISES (ValueError): As for `learn_classifier`.
     """
     treebank = list(trees)
     labels = Labels.of(treebank, settings.least_count).after(start)
@@ -134,7 +138,10 @@ def _learn(
 def held_near(start: SpanClassifier, other: SpanClassifier, share: float) -> SpanClassifier:
     """Interpolate the weights of two classifiers (Wortsman et al. 2022): `(1 - share) * start + share * other`.
 
-    other (SpanClassifier): From `continue_classifier`. Chains and tags that only `other` has keep their weights.
+    start (SpanClassifier): A classifier.
+    other (SpanClassifier): The result of `continue_classifier` from `start`. Chains and tags that only `other` has keep
+        their weights.
+    share (float): Weight of `other`, from 0 to 1.
     """
     weights = {}
     for name, weight in other.weights.items():
@@ -157,8 +164,8 @@ def _encoded(encoder: WordEncoder, trees: Sequence[Tree]) -> Iterator[tuple[Tree
 class Labels(NamedTuple):
     """The classes that a span classifier predicts: unary chains of spans, and tags of words.
 
-    chains (dict of tuple of str to int): Unary chains, outermost label first, with their class numbers from 0.
-    tags (dict of str to int): Tags with their class numbers from 0.
+    chains (dict of tuple of str to int): Unary chains, outermost label first, with their indices from 0.
+    tags (dict of str to int): Tags with their indices from 0.
     """
 
     chains: dict[Chain, int]
@@ -169,7 +176,7 @@ class Labels(NamedTuple):
         """Collect the classes of trees, in alphabetical order.
 
         trees (sequence of Tree): Normalized trees.
-        least_count (int): Unary chains of several labels that occur fewer times are no classes of their own.
+        least_count (int): Unary chains of several labels that occur fewer times are not classes; their first label is.
         RAISES (ValueError): If there is no tree with a constituent.
         """
         counts = Counter(chain for tree in trees for chain in _chains(tree).values())
@@ -185,22 +192,33 @@ class Labels(NamedTuple):
         return cls({chain: i for i, chain in enumerate(chains)}, {tag: i for i, tag in enumerate(tags)})
 
     def after(self, start: SpanClassifier) -> Labels:
-        """Return the labels of a classifier, with the same numbers, followed by the labels that it lacks."""
+        """Return the labels of a classifier, with the same indices, followed by further labels of `self`."""
         return Labels.of_classes(dict.fromkeys([*start.chains, *self.chains]), dict.fromkeys([*start.tags, *self.tags]))
 
     def example(self, tree: Tree, vectors: np.ndarray) -> Example:
         """Return the gold classes of a tree's spans and words, with the vectors of the words.
 
-        RAISES (KeyError): If the tree has a tag, or a chain with a first label, that is not among the labels.
+        tree (Tree): A normalized tree of n words.
+        vectors (float, (n, width)): The word vectors.
+        RAISES (KeyError): If a tag of the tree, or the first label of one of its chains, is not among the labels.
         """
         return Example(vectors, cases_of(tree.words), self.spans_of(tree), self.tags_of(tree))
 
     def tags_of(self, tree: Tree) -> np.ndarray:
-        """Return the number of each word's tag, int64 (n,)."""
+        """Return the index of each word's tag, int64 (n_words,).
+
+        RAISES (KeyError): If a tag is not among the labels.
+        """
         return np.array([self.tags[tag] for tag in tree.tags])
 
     def spans_of(self, tree: Tree) -> np.ndarray:
-        """Return the class of each span, int64 (n (n + 1) / 2,): 0 for no bracket, i + 1 for chain i."""
+        """Return the class of each span of a tree of n words, int64 (n (n + 1) / 2,), in the order of `span_bounds`.
+
+        The class is 0 for no bracket and i + 1 for chain i. A chain that is not among the labels counts as its first
+        label.
+
+        RAISES (KeyError): If the first label of a chain is not among the labels either.
+        """
         n = len(tree.words)
         spans = np.zeros(n * (n + 1) // 2, np.int64)
         for (start, end), chain in _chains(tree).items():
@@ -281,11 +299,13 @@ def _all_batches(
 def first_weights(
     labels: Labels, width: int, hidden: int, examples: Sequence[Example], rng: np.random.Generator
 ) -> Weights:
-    """Initialize weights: random matrices of variance 1 / n_inputs, gains of 1, output biases by class frequency.
+    """Initialize weights: random matrices of variance 1 / n_inputs, gains of 1, output biases from class frequencies.
 
     labels (Labels): The classes.
     width, hidden (int): The sizes of word vectors and of hidden layers.
     examples (sequence of Example): Sentences from which the frequencies of classes are counted; vectors are not read.
+    rng (Generator): Source of random numbers.
+    RETURNS (dict of str to float32 array): The weights by name, of the shapes in `SHAPES`.
     """
     sizes = {"n_cases": N_CASES, "width": width, "hidden": hidden}
     sizes |= {"n_chains": len(labels.chains), "n_tags": len(labels.tags)}
@@ -326,7 +346,11 @@ def _kept(shape: tuple[int, int], dropout: float, rng: np.random.Generator) -> n
 
 
 class AdamW:
-    """The optimizer of Loshchilov and Hutter (2019) for float32 weights by name."""
+    """The optimizer AdamW (Loshchilov and Hutter 2019) for float32 weights by name.
+
+    weights (dict of str to array): The weights, of which only the shapes are read here.
+    decay (float): Weight decay, for matrices only.
+    """
 
     def __init__(self, weights: Weights, decay: float) -> None:
         self.decay = decay
@@ -335,7 +359,12 @@ class AdamW:
         self.squares = {name: np.zeros_like(weight) for name, weight in weights.items()}
 
     def step(self, weights: Weights, gradients: Weights, rate: float) -> None:
-        """Update the weights in place by their gradients, with the learning rate `rate`."""
+        """Update the weights in place.
+
+        weights, gradients (dict of str to array): The weights, and the gradient of the loss with respect to each of
+            them.
+        rate (float): The learning rate.
+        """
         self.n_steps += 1
         first, second = _MOMENTS
         correction = (1 - second**self.n_steps) ** 0.5 / (1 - first**self.n_steps)

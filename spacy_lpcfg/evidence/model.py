@@ -1,4 +1,4 @@
-"""Evidence by a pretrained encoder and a span classifier."""
+"""Evidence from a pretrained encoder and a span classifier."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ PARTS = ("encoder", "classifier")
 class EncoderEvidence:
     """Evidence from a pretrained encoder and a span classifier; an `EvidenceModel`.
 
-    encoder (Encoder): The encoder.
-    classifier (SpanClassifier): The classifier, which was learned on vectors of the encoder.
+    encoder (Encoder): The encoder, which computes a vector of each word.
+    classifier (SpanClassifier): The classifier, which was trained on vectors of the encoder.
     """
 
     kind: ClassVar = "encoder"
@@ -60,7 +60,7 @@ class EncoderEvidence:
         return [self.classifier.evidence_of(*each) for each in zip(vectors, sentences, strict=True)]
 
     def to_values(self) -> dict[str, Any]:
-        """Return the values to store: names are prefixed by "encoder." or "classifier."."""
+        """Return the values to store, by name; names begin with "encoder." or "classifier."."""
         return with_prefixes({"encoder": self.encoder.to_values(), "classifier": self.classifier.to_values()})
 
     @classmethod

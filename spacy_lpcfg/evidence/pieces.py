@@ -1,4 +1,4 @@
-"""Pieces of words, as pretrained encoders read them: word pieces (Wu et al. 2016), and unigram pieces (Kudo 2018)."""
+"""Tokenizers of pretrained encoders: WordPiece (Wu et al. 2016) and Unigram (Kudo 2018)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Pieces(ABC):
         self.of_word = Remembered(self._of_word, _N_CACHED)
 
     def divide(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Divide the words of a sentence into pieces.
+        """Divide the words of a sentence into pieces, at most `MOST_PIECES` for each word; the rest of a word is left out.
 
         words (sequence of str, (n_words,)): The words in treebank spelling.
         RETURNS (int64 (n_pieces,), int64 (n_words,)): The ids of the pieces, and the index of each word's last piece.
@@ -75,7 +75,7 @@ class Pieces(ABC):
 
     @abstractmethod
     def _parts(self, word: str) -> Iterator[str]:
-        """Yield the normalized parts of a word (pre-tokens), each of which is divided into pieces by itself."""
+        """Yield the normalized parts of a word (pre-tokens), each of which is divided into pieces separately."""
 
     @abstractmethod
     def _of_part(self, part: str) -> list[int]:
@@ -87,17 +87,17 @@ class Pieces(ABC):
 
     @abstractmethod
     def restricted(self, ids: Sequence[int]) -> Pieces:
-        """Return a tokenizer with a part of the vocabulary: the piece `ids[i]` gets the id i."""
+        """Return a tokenizer with a part of the vocabulary, in which the piece of the old id `ids[i]` gets the id i."""
 
     @abstractmethod
     def to_values(self) -> dict[str, Any]:
-        """Return the values to store besides the vocabulary, by name."""
+        """Return the values to store in addition to the vocabulary, by name."""
 
 
 class WordPieces(Pieces):
-    """WordPiece tokenizer: divides words into the longest pieces from the left, as BERT does (Devlin et al. 2019).
+    """WordPiece tokenizer: takes the longest possible piece from the left, repeatedly, as BERT does (Devlin et al. 2019).
 
-    vocabulary (sequence of str): The pieces by their ids; those that continue a word begin with "##".
+    vocabulary (sequence of str): The pieces by their ids; pieces that continue a word begin with "##".
     lower (bool): Whether words are lower-cased.
     strip_accents (bool): Whether letters lose their accents.
     RAISES (ValueError): If [CLS], [SEP] or [UNK] is missing.
@@ -110,7 +110,7 @@ class WordPieces(Pieces):
         self.lower, self.strip_accents = lower, strip_accents
 
     def _parts(self, word: str) -> Iterator[str]:
-        """Yield the parts of a word between blanks; punctuation marks and ideographs are parts by themselves."""
+        """Yield the parts of a word between blanks; each punctuation mark and each ideograph is a part of its own."""
         if word.isascii() and word.isalpha():
             yield word.lower() if self.lower else word
             return
@@ -147,10 +147,10 @@ class WordPieces(Pieces):
 
 
 class UnigramPieces(Pieces):
-    """Unigram tokenizer of SentencePiece, with NFKC: divides words into their likeliest pieces, as XLM-R does.
+    """Unigram tokenizer of SentencePiece, with NFKC: divides words into their most probable pieces, as XLM-R does.
 
-    vocabulary (sequence of str): The pieces by their ids; those that begin a word begin with `MARK`.
-    scores (float32, (n,)): The log-probability of each piece.
+    vocabulary (sequence of str): The pieces by their ids; pieces that begin a word begin with `MARK`.
+    scores (float32, (n_pieces,)): The log-probability of each piece.
     RAISES (ValueError): If <s>, </s> or <unk> is missing.
     """
 
@@ -175,9 +175,10 @@ class UnigramPieces(Pieces):
             yield MARK + part
 
     def _of_part(self, part: str) -> list[int]:
-        """Return the pieces with the largest sum of log-probabilities (Viterbi); unknown neighbours are one piece.
+        """Return the pieces with the largest sum of log-probabilities (Viterbi); adjacent unknown characters are one piece.
 
-        A mark that is a piece by itself is left out: encoders see few before full stops, and in Japanese none.
+        A mark that is a piece of its own is left out: in training data encoders see few before full stops, and in
+        Japanese none.
         """
         scores, n = self._scores, len(part)
         best, starts = [0.0, *[-math.inf] * n], [0] * (n + 1)
@@ -206,9 +207,11 @@ class UnigramPieces(Pieces):
 
 
 def pieces_from_values(vocabulary: Sequence[str], values: Mapping[str, Any]) -> Pieces:
-    """Create a tokenizer from its vocabulary and the values that `to_values` returned.
+    """Create a tokenizer from its vocabulary and the values that `Pieces.to_values` returned.
 
-    RAISES (ValueError): If they do not fit together, or a special piece is missing.
+    vocabulary (sequence of str): The pieces by their ids.
+    values (mapping of str to value): The stored values; other values are ignored.
+    RAISES (ValueError): If vocabulary and values do not fit together, or a special piece is missing.
     """
     if "scores" in values:
         if not is_array(values["scores"], "float32", len(vocabulary)):
@@ -221,7 +224,7 @@ def pieces_from_values(vocabulary: Sequence[str], values: Mapping[str, Any]) -> 
 
 
 def _clean(word: str) -> Iterator[str]:
-    """Yield the characters of a word without control characters, and blanks of any kind as a blank."""
+    """Yield the characters of a word without control characters; white space of any kind becomes a blank."""
     for char in word:
         if char.isspace() and char not in "\x0b\x0c\x1c\x1d\x1e\x1f\x85":
             yield " "
@@ -240,7 +243,7 @@ def _is_ideograph(char: str) -> bool:
 
 
 def _as_blank(char: str) -> str:
-    """Return a character for unigram pieces: a blank for blanks of all kinds, nothing for control characters."""
+    """Return the normalized form of a character for unigram pieces: " " for white space, "" for control characters."""
     if char in _BLANKS:
         return " "
     return "" if char in _DROPPED else char

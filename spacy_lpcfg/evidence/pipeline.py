@@ -1,4 +1,4 @@
-"""Evidence computed from the word vectors of a spaCy pipeline, which comes with each query."""
+"""Evidence that a span classifier computes from the word vectors of a spaCy pipeline, which come with each query."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ class PipelineEvidence:
     n_bytes: ClassVar = 0
 
     def evidence(self, sentences: Sequence[Sequence[str]]) -> list[Evidence]:
-        """Return an empty list for no sentences, else raise ModelError: the vectors must come with the query."""
+        """Return an empty list for an empty list of sentences.
+
+        RAISES (ModelError): If there are sentences: their evidence has to come with the query.
+        """
         if sentences:
             raise ModelError(
                 "Expected evidence with the query, since the model has learned from vectors that its pipeline makes; "
@@ -62,10 +65,10 @@ class PipelineEvidence:
 
 @dataclass(frozen=True, eq=False)
 class SentenceVectors:
-    """The vectors of a sentence's words, from which a classifier computes the evidence; an `EvidenceSource`.
+    """The word vectors of a sentence, from which a classifier computes the evidence; an `EvidenceSource`.
 
     classifier (SpanClassifier): The classifier.
-    vectors (float32, (n_words, width)): The vectors.
+    vectors (float32, (n_words, width)): The word vectors.
     words (sequence of str): The words in treebank spelling.
     """
 

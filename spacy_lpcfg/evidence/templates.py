@@ -3,8 +3,8 @@
 They follow Hall, Durrett and Klein (2014), "Less grammar, more features". Differs: (1) spans also have features of
 predicted tags; (2) there are no features of split points and rules, which the grammar models already.
 
-A template is a set of atoms, whose hashes make up the key of its feature. Features of a fence post, the place between
-two words, count once for the spans that begin there and once for those that end there.
+A template is a set of atoms, whose hashes make up the key of its feature. A fence post is the position between two
+words. Its features have one weight for spans that begin there, and another for spans that end there.
 """
 
 from __future__ import annotations

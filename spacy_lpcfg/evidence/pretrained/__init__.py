@@ -1,1 +1,2 @@
-"""Pretrained encoders of BERT's family, from the folders of hubs to the parser's own files."""
+"""Pretrained encoders of BERT's family: reading folders of model hubs, fine-tuning, and export to the parser's files.
+"""

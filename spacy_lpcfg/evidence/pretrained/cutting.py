@@ -1,4 +1,4 @@
-"""Vocabulary reduction: embeddings of rare pieces are most of the weights of a multilingual encoder."""
+"""Reduction of an encoder's vocabulary, since embeddings of rare pieces are most weights of a multilingual encoder."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Cut(NamedTuple):
 
     ids (list of int): The ids of the pieces that are kept, ascending.
     n_words (int): Number of running words (tokens) of the texts.
-    n_changed (int): Number of tokens that the reduced vocabulary divides into other pieces.
-    n_unknown (int): Number of tokens that get an unknown piece by the reduction.
+    n_changed (int): Number of tokens that the reduced vocabulary divides into other pieces than the whole one.
+    n_unknown (int): Number of tokens with an unknown piece in the reduced vocabulary and none in the whole one.
     """
 
     ids: list[int]
@@ -28,14 +28,14 @@ class Cut(NamedTuple):
 
 
 def cut_vocabulary(pieces: Pieces, words: Iterable[str], n_pieces: int) -> Cut:
-    """Reduce a vocabulary to the special pieces, the single letters of texts, and the pieces most frequent in them.
+    """Reduce a vocabulary to the special pieces, the single letters of texts, and the most frequent pieces of the texts.
 
     If there is room for more, printable characters of ASCII are kept, and then other pieces of the same letters, in the
     order of the vocabulary (word pieces) or by descending probability (unigram pieces).
 
-    pieces (Pieces): Divides words into the pieces of the whole vocabulary.
+    pieces (Pieces): The tokenizer with the whole vocabulary.
     words (iterable of str): The running words of the texts, in treebank spelling.
-    n_pieces (int): The number of pieces to keep.
+    n_pieces (int): The maximum number of pieces to keep; the three special pieces are always kept.
     """
     counts = Counter(words)
     of_words = {word: pieces.of_word(word) for word in counts}
@@ -55,7 +55,7 @@ def cut_vocabulary(pieces: Pieces, words: Iterable[str], n_pieces: int) -> Cut:
 
 
 def _ranked(pieces: Pieces, counts: Mapping[str, int], of_words: Mapping[str, tuple[int, ...]]) -> Iterator[int]:
-    """Yield the ids of pieces by descending usefulness, some more than once."""
+    """Yield the ids of pieces, those to keep first before the others; an id may be yielded more than once."""
     frequencies: Counter[int] = Counter()
     for word, ids in of_words.items():
         for i in ids:
@@ -77,7 +77,7 @@ def _single(pieces: Pieces, letters: Set[str]) -> Iterator[int]:
 
 
 def _by_likelihood(pieces: Pieces) -> Iterable[int]:
-    """Return the ids of all pieces, the likeliest first; vocabularies of word pieces are roughly in that order."""
+    """Return the ids of all pieces, the most probable first; word pieces are taken to be in that order already."""
     if isinstance(pieces, UnigramPieces):
         return np.argsort(-pieces.scores, kind="stable").tolist()
     return range(len(pieces.vocabulary))

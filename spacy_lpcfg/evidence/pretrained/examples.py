@@ -32,7 +32,11 @@ class Sentence(NamedTuple):
 
     @classmethod
     def of(cls, words: Sequence[str], pieces: Pieces) -> Sentence:
-        """Divide words in treebank spelling into pieces."""
+        """Divide the words of a sentence into pieces, and add the special pieces.
+
+        words (sequence of str): The words in treebank spelling.
+        pieces (Pieces): The tokenizer.
+        """
         ids, last = pieces.divide(words)
         return cls(np.array([pieces.first, *ids, pieces.last]), last + 1)
 
@@ -59,7 +63,8 @@ def best_spans(log_odds: np.ndarray, chains: Sequence[Chain]) -> list[tuple[int,
     """Return the brackets, in pre-order, of the tree whose chains have the largest sum of log-odds (CKY).
 
     log_odds (float32, (n_spans, n_chains)): As in `Evidence.spans`.
-    chains (sequence of tuple of str): The unary chains. The whole sentence always gets one.
+    chains (sequence of tuple of str): The unary chains of the columns, outermost label first.
+    RETURNS (list of (start, end, label)): The brackets; there is always one over the whole sentence.
     """
     n = int((2 * len(log_odds)) ** 0.5)
     classes, splits = np.zeros((2, n, n + 1), np.int64)
@@ -83,9 +88,9 @@ def best_spans(log_odds: np.ndarray, chains: Sequence[Chain]) -> list[tuple[int,
 
 
 def classifier_f1(encoder: WordEncoder, classifier: SpanClassifier, golds: Sequence[Tree]) -> float:
-    """Return the EVALB F1, in percent, of the best trees by a classifier alone, without a grammar.
+    """Return the EVALB F1, in percent, of the trees that `best_spans` finds from a classifier alone, without a grammar.
 
-    encoder (WordEncoder): The encoder on whose vectors the classifier has learned.
+    encoder (WordEncoder): The encoder on whose vectors the classifier was trained.
     classifier (SpanClassifier): The classifier.
     golds (sequence of Tree): Normalized gold trees.
     """

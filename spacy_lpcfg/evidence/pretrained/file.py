@@ -27,7 +27,7 @@ class PretrainedEncoder(Stored):
     """A pretrained encoder with an optional span classifier, saved in a file of its own.
 
     encoder (Encoder): The encoder.
-    classifier (SpanClassifier or None): A span classifier that was learned on the vectors of the encoder, if any.
+    classifier (SpanClassifier or None): A span classifier that was trained on vectors of the encoder; None without one.
     """
 
     encoder: Encoder
@@ -59,6 +59,7 @@ class PretrainedEncoder(Stored):
         Optional files are card.json or README.md, for metadata, and classifier.bin, a span classifier on the vectors of
         the encoder.
 
+        path (str or Path): The folder.
         RAISES (ModelError): If the folder lacks a file or has a damaged one. (OSError): If a file cannot be read.
         """
         folder = Path(path)
@@ -76,7 +77,7 @@ def onnx_in(folder: Path) -> Path | None:
 
 
 def exported(hub: HubEncoder, *, quantized: bool = True) -> Encoder:
-    """Export an encoder to ONNX, in which form the parser runs it.
+    """Export an encoder to ONNX, the format in which the parser runs it.
 
     hub (HubEncoder): The encoder.
     quantized (bool): Whether weights have 8 bits instead of 32.

@@ -26,6 +26,7 @@ def encoder_model(weights: EncoderWeights, *, quantized: bool = True) -> bytes:
 
     weights (EncoderWeights): The weights.
     quantized (bool): Whether weights are stored and multiplied in 8 bits.
+    RETURNS (bytes): The serialized model; its output is float32 (n, length, width).
     """
     graph = _Graph(weights, quantized)
     x = graph.embeddings()
@@ -67,7 +68,7 @@ class _Graph:
         return self.add("Add", self.product(x, self.weights[f"{PROJECTION}.weight"]), bias)
 
     def rows(self, table: np.ndarray, select: Callable[[str], str]) -> str:
-        """Add the look-up of rows of an embedding table; `select` adds the node that selects them from a constant."""
+        """Add the look-up of rows of an embedding table; `select` adds the node that selects rows of a constant."""
         if not self.quantized:
             return select(self.constant(table))
         scales = np.maximum(np.abs(table).max(1, keepdims=True), 1e-9) / _LARGEST_EMBEDDING

@@ -25,7 +25,7 @@ class HubEncoder:
 
     weights (EncoderWeights): The weights.
     pieces (Pieces): The tokenizer, which divides words into the pieces of the encoder's vocabulary.
-    card (dict of str to str): Name, licence and source, as far as they are known, and the SHA-256 of the weights.
+    card (dict of str to str): Metadata: name, the SHA-256 of the weights, and licence and source if they are known.
     """
 
     weights: EncoderWeights
@@ -34,10 +34,11 @@ class HubEncoder:
 
 
 def read_hub(folder: Path) -> HubEncoder:
-    """Read an encoder of BERT's family: config.json, model.safetensors, and tokenizer.json, vocab.txt or *.model.
+    """Read an encoder of BERT's family from a folder in the layout of the Hugging Face hub.
 
+    folder (Path): A folder with config.json, model.safetensors, and tokenizer.json, vocab.txt or *.model.
     RAISES (ModelError): If the folder lacks a file, or holds an encoder of another kind. (OSError): If a file cannot be
-        read.
+        read. (StorageError): If the weights are damaged.
     """
     for name in ("config.json", WEIGHTS):
         if not (folder / name).is_file():
@@ -68,8 +69,8 @@ def _missing(folder: Path, name: str) -> str:
 def card_of(folder: Path, sha256: str) -> dict[str, str]:
     """Return the metadata of an encoder: the entries of card.json, or else the licence in README.md.
 
-    folder (path): The folder; its name is the encoder's name unless card.json has another.
-    sha256 (str): SHA-256 of the weights in the folder, whatever card.json says of it.
+    folder (Path): The folder; its name is the encoder's name unless card.json has another.
+    sha256 (str): SHA-256 of the weights in the folder, which replaces any in card.json.
     """
     path, page = folder / "card.json", folder / "README.md"
     card: dict[str, Any] = {"name": folder.resolve().name}

@@ -1,4 +1,4 @@
-"""The network for fine-tuning in torch: an encoder, and a classifier of spans and tags over its word vectors."""
+"""The torch network for fine-tuning: an encoder, and a classifier of spans and tags over its word vectors."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ UNSEEN = -1e4  # score of padding, before the softmax
 class Batch(NamedTuple):
     """A batch of sentences as int64 tensors: padded word pieces, and indices over the words of all sentences.
 
-    pieces, mask: Word pieces, and 1 where they are no padding, of the shape (batch, length).
-    words: The last word piece of each word of all sentences, as an index into flat `pieces`.
-    cases: The class of letter case of each word.
-    before, after: The index of the word before and after each fence post; the number of words where there is none.
-    starts, ends: The fence posts around each span, in the order of `span_bounds`, one sentence after the other.
+    pieces, mask (Tensor, (batch, length)): Word pieces, and 1 for each piece that is not padding.
+    words (Tensor, (n_words,)): The last word piece of each word of all sentences, as an index into flat `pieces`.
+    cases (Tensor, (n_words,)): The class of letter case of each word.
+    before, after (Tensor, (n_posts,)): The index of the word before and after each fence post; `n_words` if there is
+        none.
+    starts, ends (Tensor, (n_spans,)): The fence posts around each span, in the order of `span_bounds`, one sentence
+        after the other.
     """
 
     pieces: Tensor
@@ -125,13 +127,17 @@ class TorchEncoder(nn.Module):
 
 
 def attention(queries: Tensor, keys: Tensor, values: Tensor, unseen: Tensor) -> Tensor:
-    """Return scaled dot-product attention; torch's own function is ten times slower backward, in bfloat16 on a CPU."""
+    """Return scaled dot-product attention; torch's own function is ten times slower backward, in bfloat16 on a CPU.
+
+    queries, keys, values (Tensor, (batch, n_heads, length, head_width)): The inputs.
+    unseen (Tensor, (batch, 1, 1, length)): Added to the scores: 0 for pieces, `UNSEEN` for padding.
+    """
     scores = queries @ keys.transpose(-1, -2) * queries.shape[-1] ** -0.5 + unseen
     return scores.softmax(-1, dtype=torch.float32).to(values.dtype) @ values
 
 
 class Dropout(nn.Module):
-    """Dropout by random bytes, which takes half the time of torch's own on a CPU."""
+    """Dropout with random bytes, which takes half the time of torch's own on a CPU; active in training only."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         super().__init__()
@@ -145,7 +151,12 @@ class Dropout(nn.Module):
 
 
 class TorchClassifier(nn.Module):
-    """Classifier of spans and tags over word vectors and classes of letter case."""
+    """Classifier of spans and tags over word vectors and classes of letter case.
+
+    width (int): Number of dimensions of word vectors.
+    labels (Labels): The chains and tags to predict.
+    dropout (Dropout): The dropout of words, fence posts and hidden units.
+    """
 
     def __init__(self, width: int, labels: Labels, dropout: Dropout) -> None:
         super().__init__()
@@ -161,9 +172,12 @@ class TorchClassifier(nn.Module):
         nn.init.normal_(self.cases.weight, std=0.02)
 
     def forward(self, vectors: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the logits of "no bracket" and the chains for all spans, and of the tags for all words.
+        """Return the logits of all spans, (n_spans, 1 + n_chains), and of all words, (n_words, n_tags).
 
-        vectors (Tensor of float32): The word vectors of the batch, shape (n_words, width).
+        The first column of spans is "no bracket".
+
+        vectors (Tensor of float32, (n_words, width)): The word vectors of the batch.
+        batch (Batch): The indices of words, fence posts and spans.
         """
         words = self.dropout(vectors + self.cases(batch.cases))
         tags = self.tags(F.relu(self.tag_norm(self.tag_hidden(words))))
@@ -177,7 +191,9 @@ class TorchClassifier(nn.Module):
 
     @torch.no_grad()
     def frozen(self) -> SpanClassifier:
-        """Convert to a `SpanClassifier` for parsing, in which fence posts and hidden layer are one linear map."""
+        """Convert to a `SpanClassifier` for parsing, which combines the maps of fence posts and of the hidden layer
+        into one.
+        """
         halves = self.hidden.weight.split(POST // 2, 1)
         weights, biases = self.posts.weight.split(POST // 2), self.posts.bias.split(POST // 2)
         (before, after), (before_bias, after_bias) = (
@@ -207,7 +223,12 @@ class TorchClassifier(nn.Module):
 
 
 class TorchNetwork(nn.Module):
-    """An encoder with a classifier over its word vectors."""
+    """An encoder with a classifier over its word vectors.
+
+    weights (EncoderWeights): The initial weights of the encoder.
+    labels (Labels): The chains and tags to predict.
+    rng (Generator): Source of random numbers for dropout.
+    """
 
     def __init__(self, weights: EncoderWeights, labels: Labels, rng: np.random.Generator) -> None:
         super().__init__()
@@ -220,7 +241,9 @@ class TorchNetwork(nn.Module):
         return self.classifier(F.embedding(batch.words, states), batch)
 
     def loss(self, examples: Sequence[tuple[Sentence, Example]]) -> Tensor:
-        """Return the cross-entropy of all spans plus `TAG_WEIGHT` times that of all tags, per word."""
+        """Return the cross-entropy of all spans plus `TAG_WEIGHT` times the cross-entropy of all tags, in nats per
+        word.
+        """
         sentences, golds = zip(*examples, strict=True)
         with torch.autocast("cpu", torch.bfloat16):
             spans, tags = self(Batch.of(sentences, [gold.cases for gold in golds]))

@@ -1,4 +1,4 @@
-"""Files of weights in the format safetensors: a header in JSON, then the numbers of all arrays."""
+"""Reader of weights in the safetensors format: a header in JSON, then the numbers of all arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOTES = "__metadata__"
 
 
 def safetensors(data: bytes, name: str) -> dict[str, np.ndarray]:
-    """Read the arrays of floats of a safetensors file by name, as float32; arrays of integers are left out.
+    """Read the floating-point arrays of a safetensors file, by name, as float32; arrays of other types are left out.
 
     data (bytes): The contents of the file.
     name (str): The name of the file, for error messages.

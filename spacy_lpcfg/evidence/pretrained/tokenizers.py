@@ -1,4 +1,4 @@
-"""Vocabularies of pretrained encoders: tokenizer.json, vocab.txt, or a model of SentencePiece."""
+"""Reading of the tokenizers of pretrained encoders: tokenizer.json, vocab.txt, or a model of SentencePiece."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _PIECES, _TRAINER, _MODEL_TYPE, _UNIGRAM = 1, 2, 3, 1  # numbers of fields of a 
 
 
 def read_pieces(folder: Path) -> Pieces:
-    """Read the tokenizer of an encoder from its folder.
+    """Read the tokenizer of an encoder from its folder: tokenizer.json, else vocab.txt, else a SentencePiece *.model.
 
-    RAISES (ModelError): If there is no vocabulary, or it is of another kind or damaged.
-        (OSError): If a file cannot be read.
+    RAISES (ModelError): If there is no vocabulary, or it is of another kind or damaged. (OSError): If a file cannot be
+        read.
     """
     try:
         if (folder / "tokenizer.json").is_file():
@@ -56,7 +56,9 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _from_json(tokenizer: Mapping[str, Any]) -> Pieces:
-    """Return the tokenizer of a tokenizer.json: WordPiece with BERT's normalization, or Unigram with NFKC."""
+    """Create a tokenizer from the contents of a tokenizer.json: WordPiece with BERT's normalization, or Unigram with
+    NFKC.
+    """
     model, normalizer = tokenizer["model"], tokenizer.get("normalizer") or {}
     kind = model.get("type", "WordPiece")
     if kind == "Unigram":
@@ -75,7 +77,9 @@ def _from_json(tokenizer: Mapping[str, Any]) -> Pieces:
 
 
 def _from_lines(folder: Path) -> WordPieces:
-    """Return the tokenizer of a vocab.txt, one piece per line, and of tokenizer_config.json, for lower-casing."""
+    """Create a WordPiece tokenizer from vocab.txt, one piece per line; tokenizer_config.json tells whether to lower-
+    case.
+    """
     lines = read_file(folder / "vocab.txt").decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n")
     config = _json(folder / "tokenizer_config.json") if (folder / "tokenizer_config.json").is_file() else {}
     return _word_pieces(lines, config.get("do_lower_case", True), config.get("strip_accents"))
@@ -91,7 +95,7 @@ def _word_pieces(vocabulary: list[str], lower: bool, strip_accents: bool | None)
 
 
 def _from_sentencepiece(data: bytes, name: str) -> UnigramPieces:
-    """Return the tokenizer of a unigram model of SentencePiece, with the special pieces of XLM-R in its vocabulary."""
+    """Create a tokenizer from a unigram model of SentencePiece, with the special pieces of XLM-R in its vocabulary."""
     pieces: list[tuple[str, float]] = []
     kind = _UNIGRAM
     for number, value in _fields(data):
@@ -129,7 +133,10 @@ def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Decode a protobuf varint at position `at`; return the number and the position after it."""
+    """Decode a protobuf varint at position `at`; return the number and the position after it.
+
+    RAISES (ValueError): If the message is cut off.
+    """
     value = shift = 0
     while True:
         if at >= len(data):

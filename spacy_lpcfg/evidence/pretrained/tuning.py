@@ -34,7 +34,11 @@ _NO_VECTORS = np.empty((0, 0))  # of examples: the network computes them
 
 
 class Tuned(NamedTuple):
-    """The weights of the encoder after an epoch, and the classifier trained with it."""
+    """An encoder and a span classifier after an epoch of fine-tuning.
+
+    weights (EncoderWeights): The weights of the encoder.
+    classifier (SpanClassifier): The classifier that was trained with the encoder.
+    """
 
     weights: EncoderWeights
     classifier: SpanClassifier
@@ -49,14 +53,17 @@ def tune(
     seed: int = 0,
     tell: Callable[[str], None],
 ) -> Iterator[Tuned]:
-    """Fine-tune an encoder and a span classifier on trees by AdamW; yield both after each epoch.
+    """Fine-tune an encoder and a span classifier on trees with AdamW; yield both after each epoch.
+
+    Trees of more than 512 word pieces are left out.
 
     weights (EncoderWeights): The weights to begin with; word embeddings stay as they are.
-    pieces (Pieces): Divides words into the pieces that the weights embed.
+    pieces (Pieces): The tokenizer of the encoder.
     trees (sequence of Tree): Normalized trees.
     n_epochs (int): Number of epochs, over which the learning rate warms up and then decays linearly.
     seed (int): Seed of the first weights of the classifier, of the order of trees and of dropout.
-    tell (callable): Called with a line of text on the progress, from time to time.
+    tell (callable): Called with a line of text on the progress, every 50 steps.
+    YIELDS (Tuned): The weights after each epoch.
     RAISES (ValueError): If there is no tree with a constituent.
     """
     torch.manual_seed(seed)

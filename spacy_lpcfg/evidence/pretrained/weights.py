@@ -36,8 +36,8 @@ _AGAIN = "are all files of the folder from one encoder? Download them again."
 class EncoderWeights:
     """The weights of an encoder of BERT's family, under BERT's names.
 
-    arrays (mapping of str to float32 array): The weights, such as "encoder.layer.0.output.dense.bias". Position
-        embeddings are those of the first `N_POSITIONS` pieces, with the embedding of the first token type added.
+    arrays (mapping of str to float32 array): The weights, such as "encoder.layer.0.output.dense.bias". There are
+        `N_POSITIONS` position embeddings, to which the embedding of the first token type is added.
     n_layers, n_heads (int): Numbers of layers, and of attention heads per layer.
     epsilon (float): Added to variances in layer norms.
     """
@@ -63,9 +63,9 @@ class EncoderWeights:
 
 
 def encoder_weights(config: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> EncoderWeights:
-    """Return the weights of an encoder, renamed and checked.
+    """Return the weights of an encoder under BERT's names, after checking family and shapes.
 
-    config (mapping): The content of its config.json.
+    config (mapping): The contents of its config.json.
     arrays (mapping of str to array): The arrays of its file of weights.
     RAISES (ModelError): If the encoder is of an unknown family, or if weights are missing or of another shape.
     """
@@ -114,7 +114,7 @@ def _size(config: Mapping[str, Any], *names: str) -> int:
 
 
 def _renamed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the arrays of an encoder by BERT's names, without a prefix such as "bert." and without output heads."""
+    """Return the arrays of an encoder under BERT's names, without a prefix such as "bert." and without output heads."""
     prefix = next((name.removesuffix(WORDS) for name in arrays if name.endswith(WORDS)), None)
     if prefix is None or arrays[prefix + WORDS].ndim != len(("pieces", "width")):
         names = ", ".join(sorted(arrays)[:3])
