@@ -1,2 +1,1 @@
-"""Evidence for the chart parser: log-odds of labelled spans and log-probabilities of tags, from an encoder or features.
-"""
+"""Evidence for the chart parser: log-odds of labelled spans, log-probabilities of tags, from an encoder or features."""

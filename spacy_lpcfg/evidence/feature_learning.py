@@ -118,7 +118,7 @@ class _Learner:
         return learned.table
 
     def predicted_tags(self, lessons: Sequence[Lesson]) -> list[np.ndarray]:
-        """Predict the tags of each sentence with a model of the other folds; use gold tags if there are fewer than 4 sentences.
+        """Predict the tags of each sentence with a model of the other folds; use gold tags of very few sentences.
 
         RETURNS (list of int64 (n,)): The index of each word's tag, for each sentence.
         """

@@ -55,7 +55,9 @@ class Pieces(ABC):
         self.of_word = Remembered(self._of_word, _N_CACHED)
 
     def divide(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Divide the words of a sentence into pieces, at most `MOST_PIECES` for each word; the rest of a word is left out.
+        """Divide the words of a sentence into pieces.
+
+        Of each word the first `MOST_PIECES` pieces are returned; the rest of a longer word is left out.
 
         words (sequence of str, (n_words,)): The words in treebank spelling.
         RETURNS (int64 (n_pieces,), int64 (n_words,)): The ids of the pieces, and the index of each word's last piece.
@@ -95,7 +97,7 @@ class Pieces(ABC):
 
 
 class WordPieces(Pieces):
-    """WordPiece tokenizer: takes the longest possible piece from the left, repeatedly, as BERT does (Devlin et al. 2019).
+    """WordPiece tokenizer, which repeatedly takes the longest piece from the left, as BERT does (Devlin et al. 2019).
 
     vocabulary (sequence of str): The pieces by their ids; pieces that continue a word begin with "##".
     lower (bool): Whether words are lower-cased.
@@ -175,7 +177,7 @@ class UnigramPieces(Pieces):
             yield MARK + part
 
     def _of_part(self, part: str) -> list[int]:
-        """Return the pieces with the largest sum of log-probabilities (Viterbi); adjacent unknown characters are one piece.
+        """Return the pieces with the largest sum of log-probabilities (Viterbi), with adjacent unknown ones joined.
 
         A mark that is a piece of its own is left out: in training data encoders see few before full stops, and in
         Japanese none.

@@ -1,2 +1,1 @@
-"""Pretrained encoders of BERT's family: reading folders of model hubs, fine-tuning, and export to the parser's files.
-"""
+"""Pretrained encoders of BERT's family: reading folders of model hubs, fine-tuning, and export to files."""

@@ -28,7 +28,7 @@ class Cut(NamedTuple):
 
 
 def cut_vocabulary(pieces: Pieces, words: Iterable[str], n_pieces: int) -> Cut:
-    """Reduce a vocabulary to the special pieces, the single letters of texts, and the most frequent pieces of the texts.
+    """Reduce a vocabulary to its special pieces, the single letters of texts, and the most frequent pieces of them.
 
     If there is room for more, printable characters of ASCII are kept, and then other pieces of the same letters, in the
     order of the vocabulary (word pieces) or by descending probability (unigram pieces).
