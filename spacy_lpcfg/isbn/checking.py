@@ -29,8 +29,9 @@ _TEXTS = ("labels", "tags", "signatures", "frequent", "rare_names", "latent", "d
 def check_values(values: Mapping[str, Any]) -> None:
     """Check that the stored fields of an ISBN, except for its networks, are consistent.
 
-    RAISES (StorageError): If a field, which the message names, is inconsistent or takes too much memory.
-        (KeyError): If a field is missing.
+    values (mapping of str to value): The fields by name, from `ISBN.to_values`.
+    RAISES (StorageError): If a field is inconsistent or takes too much memory; the message names it. (KeyError): If a
+        field is missing.
     """
     for name in _TEXTS:
         require(name, are_texts(values[name]))
@@ -43,9 +44,12 @@ def check_values(values: Mapping[str, Any]) -> None:
 
 
 def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: int, n_outcomes: int) -> None:
-    """Check that the arrays of a network match its relations, rows and outcomes.
+    """Check that the arrays of a network match its relations, input rows and outcomes.
 
-    RAISES (StorageError): If an array, which the message names, does not match, or they take too much memory.
+    parameters (mapping of str to array): The parameter arrays by name.
+    relations (Relations): The relations of the network.
+    n_rows, n_outcomes (int): Numbers of input rows and of outcomes of the vocabulary.
+    RAISES (StorageError): If an array does not match, or the network takes too much memory; the message names it.
         (KeyError): If an array is missing.
     """
     bias, n_latent, n_inputs = parameters["bias"], len(relations.latent), len(relations.decisions) * n_rows
@@ -57,7 +61,12 @@ def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: i
 
 
 def parameter_shapes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the parameters of a network of n units, by name."""
+    """Return the shapes of the parameter arrays of a network of n units, by name.
+
+    n_latent (int): Number of latent relations.
+    n_inputs (int): Number of decision relations times the number of input rows.
+    n_outcomes (int): Number of outcomes of decisions.
+    """
     return {
         "bias": (n,),
         "latent_weights": (n_latent, n, n),
@@ -68,7 +77,10 @@ def parameter_shapes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> d
 
 
 def network_bytes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> int:
-    """Estimate the bytes that a parser needs for a network of n units: its parameters, and the states for one word."""
+    """Estimate the bytes that a parser needs for a network of n units: parameters, and search states of one word.
+
+    n_latent, n_inputs, n_outcomes (int): As for `parameter_shapes`.
+    """
     per_unit = 2 * n_latent * n + n_inputs + n_outcomes + _STATES * (2 + n_latent)
     return 4 * in_blocks(n) * per_unit
 

@@ -1,4 +1,4 @@
-"""Derivations of a sentence that a search has found, their posteriors, and the trees from which a decoding chooses."""
+"""The derivations of a sentence that a search found, their posteriors, and the trees from which a decoding chooses."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Spans = tuple[Span, ...]
 
 
 class Derivations:
-    """The complete derivations of a sentence that a beam search found.
+    """The complete derivations of a sentence that a beam search found; false if there are none.
 
     analyses (list of (tuple of (start, end, label), list of int)): Brackets in pre-order and tag ids of each
-        derivation.
+        derivation, the most probable derivation first.
     logs (float64, (n_derivations,)): Log-probabilities of the derivations with the words, in nats.
     tau (float): Power to which probabilities are raised before they are normalized over the derivations. A beam holds
         only a few of all derivations, so that posteriors with a `tau` of 1 are overconfident.
@@ -39,7 +39,7 @@ class Derivations:
         return bool(self.analyses)
 
     def satisfying(self, constraints: Constraints) -> Derivations:
-        """Return the derivations whose trees satisfy the constraints, with probabilities renormalized over them."""
+        """Return the derivations whose trees satisfy the constraints, with probabilities normalized over them."""
         if not constraints:
             return self
         allowed = [i for i, (spans, _) in enumerate(self.analyses) if constraints.allow(spans)]
@@ -50,7 +50,11 @@ class Derivations:
         return Derivations(self.analyses, self.logs, tau)
 
     def trees(self) -> list[tuple[Spans, list[int], float]]:
-        """Return brackets, likeliest tags and ln P(words) + ln P(tree | words) of each distinct tree, best first."""
+        """Return the distinct trees of the derivations, best first.
+
+        RETURNS (list of (tuple of (start, end, label), list of int, float)): Of each tree its brackets in pre-order,
+            its most probable tags as ids, and ln P(words) + ln P(tree | words) in nats, summed over tags.
+        """
         logs_of_tree: dict[Spans, tuple[list[int], list[float]]] = {}
         logs = (self.log_shares + self.log_probability).tolist()
         for (spans, tags), log_probability in zip(self.analyses, logs, strict=True):
@@ -59,7 +63,10 @@ class Derivations:
         return sorted(trees, key=lambda tree: -tree[2])
 
     def posteriors(self, tag_names: Sequence[str]) -> Posteriors:
-        """Compute the posteriors of brackets and tags over the derivations."""
+        """Compute the posteriors of brackets and tags over the derivations.
+
+        tag_names (sequence of str): The names of the tags, by their ids.
+        """
         return Posteriors(self._bracket_shares(), self._tag_shares(tag_names))
 
     def _bracket_shares(self) -> dict[Span, float]:
@@ -79,7 +86,10 @@ class Derivations:
         return {span: min(shares[span], 1.0) for span in order}
 
     def probability(self, spans: Sequence[Span]) -> float:
-        """Return the posterior probability of the tree with these brackets, summed over its tags."""
+        """Return the posterior probability of a tree, summed over its tags; 0 if no derivation has the tree.
+
+        spans (sequence of (start, end, label)): The brackets of the tree in pre-order.
+        """
         return min(self._distinct_shares().get(tuple(spans), 0.0), 1.0)
 
     def _distinct_shares(self) -> dict[Spans, float]:
@@ -112,7 +122,7 @@ class DerivationCandidates(Candidates[Parse]):
     """The candidate trees of a beam search, among which a decoding chooses.
 
     query (Query): The sentence.
-    derivations (Derivations): At least one.
+    derivations (Derivations): At least one derivation.
     tags (sequence of str): The names of the tags, by their ids.
     """
 
@@ -123,7 +133,7 @@ class DerivationCandidates(Candidates[Parse]):
     bracket_cost = 0.5
 
     def least_risk(self, bracket_cost: float) -> Parse:
-        """Return the minimum Bayes risk tree under untempered posteriors (`tau` = 1).
+        """Return the minimum Bayes risk tree under untempered posteriors (`tau` = 1); its scores are tempered.
 
         bracket_cost (float): Cost of each bracket, in units of posterior probability; a higher one gives flatter trees.
         """

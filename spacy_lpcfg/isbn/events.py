@@ -1,4 +1,4 @@
-"""Derivations as flat arrays, the training data of a network."""
+"""Training data of a network: the decisions of derivations as flat arrays."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class DecisionEvents:
-    """Training events: the decisions of derivations and the inputs of each position; n positions in all.
+    """Training data: the decisions of derivations, and the inputs of the network at each position; n positions in all.
 
-    sequence_offsets (int64, (n_sequences + 1,)): Where each sequence begins among the positions, and n at the end.
+    A sequence is the derivation of one tree, and a position is one of its transitions.
+
+    sequence_offsets (int64, (n_sequences + 1,)): The first position of each sequence, and n at the end.
     latent (int32, (n, n_latent)): For each latent relation an earlier position of the same sequence, relative to the
         beginning of the sequence; -1 for none.
-    row_offsets (int64, (n + 1,)), rows (int32): Rows of `Network.decision_weights` that are inputs of a position.
-    choice_offsets (int64, (n + 1,)), choices (int32, (n_choices, 4)): Decisions of a position, one a row: first and
-        end of the range of outcomes, row of `masks` or -1 for no mask, and the outcome.
+    row_offsets (int64, (n + 1,)), rows (int32): The input rows of position i, which are rows of
+        `Network.decision_weights`, are `rows[row_offsets[i]:row_offsets[i + 1]]`.
+    choice_offsets (int64, (n + 1,)), choices (int32, (n_choices, 4)): The decisions of position i are rows
+        `choice_offsets[i]:choice_offsets[i + 1]` of `choices`. Columns are the first and the end of the range of
+        outcomes, the row of `masks` or -1 for no mask, and the outcome.
     masks (uint8, (n_masks, size)): Whether each outcome of a range is allowed.
     """
 
@@ -45,7 +49,10 @@ class DecisionEvents:
         return len(self.latent)
 
     def select(self, sequences: Sequence[int] | np.ndarray) -> DecisionEvents:
-        """Return some of the sequences, in the given order."""
+        """Return some of the sequences, in the given order.
+
+        sequences (sequence of int): Indices of the sequences.
+        """
         selected = np.asarray(sequences, dtype=np.int64)
         sizes = np.diff(self.sequence_offsets)[selected]
         positions = ranges(self.sequence_offsets[selected], sizes)
@@ -82,9 +89,11 @@ class DecisionEvents:
 
 
 def events_of(trees: Iterable[Tree], vocabulary: NetworkVocabulary, relations: Relations) -> DecisionEvents:
-    """Convert trees to events; trees with an unknown label or tag are left out.
+    """Convert trees to training data; trees with an unknown label or tag are left out.
 
     trees (iterable of Tree): Normalized trees.
+    vocabulary (NetworkVocabulary): The labels, tags and words of the network.
+    relations (Relations): The relations of the network.
     """
     batches = [_Reader(vocabulary, relations).events()]
     for shard in in_batches(trees, _SHARD_SIZE):
@@ -143,7 +152,9 @@ class _Reader:
         self.lengths.append(len(transitions))
 
     def _shift(self, transition: Transition, first: bool) -> list[int]:
-        """Add the decisions of a Shift, on the tag and the word; return their input rows, with signatures."""
+        """Add the decisions of a Shift, the tag and the word; return their input rows and the rows of the word's
+        signatures.
+        """
         vocabulary, tag = self.vocabulary, self.tags[transition.label]
         word = vocabulary.outcome_of(tag, transition.word, first)
         self.choices += self.n_actions, self.first_word, NONE, self.n_actions + tag

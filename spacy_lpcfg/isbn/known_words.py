@@ -1,4 +1,4 @@
-"""Look-up of words in a network's vocabulary, cached, and shared by networks with the same vocabulary."""
+"""Look-up of words in the vocabulary of a network, with a cache."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class KnownWords:
 
     outcomes (mapping of str to mapping of int to int): The outcome of each known word under each tag id.
     signature_rows (mapping of str to int): The input row of each signature.
-    frequent (collection of str): Words frequent enough to be fed without their signatures, under known tags.
+    frequent (collection of str): Words so frequent that their signatures are not inputs, under known tags.
     rare (RareWords): The model of words that are unknown to the network.
     """
 
@@ -38,7 +38,10 @@ class KnownWords:
         self._cache: WordCache[KnownWord] = WordCache(_CACHE_SIZE)
 
     def of(self, word: str, first: bool) -> KnownWord:
-        """Return the entry of a word; `first` says whether it is the first word of its sentence."""
+        """Return the entry of a word; unknown words have one too.
+
+        first (bool): Whether the word is the first word of its sentence.
+        """
         entry = self._cache.get((word, first))
         return self._cache.add(word, first, KnownWord(self, word, first)) if entry is None else entry
 
@@ -54,7 +57,7 @@ class KnownWord:
 
     outcomes (dict of int to int): The outcome of the word under each tag that it is known with; under other tags it
         is an unknown word.
-    is_frequent (bool): Whether the word is fed without its signatures, under known tags.
+    is_frequent (bool): Whether the signatures of the word are not inputs, under known tags.
     """
 
     def __init__(self, known: KnownWords, word: str, first: bool) -> None:
@@ -65,7 +68,7 @@ class KnownWord:
 
     @cached_property
     def log_factors(self) -> np.ndarray:
-        """log P(word | unknown word of the tag), float32 (n_tags,)."""
+        """ln P(word | unknown word of the tag), in nats, float32 (n_tags,)."""
         return self._known.rare.log_factors(self._word, self._first).astype(np.float32)
 
     @cached_property
@@ -76,7 +79,9 @@ class KnownWord:
 
     @cached_property
     def likely_tags(self) -> list[int]:
-        """Ids of the tags that the word is known with; if it is rare or unknown, also of likely other tags."""
+        """Ids of the tags to consider: all that the word is known with, and for a rare or unknown word likely other
+        tags.
+        """
         rare, tags = self._known.rare, sorted(self.outcomes)
         if not tags or rare.has_word(self._word):
             likely = rare.tags_of(self._word, self._first)

@@ -1,16 +1,16 @@
 """Learner of incremental sigmoid belief networks from a treebank, by maximum likelihood.
 
-Section 6 of Henderson and Titov (2010), who descend by gradients with weight decay. By default (1) the network is that
-of the average of the weights; (2) there is dropout of the means along latent edges, which lets networks grow to more
-than twice the units before they overfit; (3) more words are known, and signatures are inputs, by which unknown words
-share what is known of suffixes and shapes. The variant "2010", which is also "paper", has none of these. It has 40
-units and knows the words that are seen 20 times with a tag (section 7.2).
+See section 6 of Henderson and Titov (2010), who use gradient descent with weight decay. By default (1) the network has
+the average of the weights over the steps; (2) there is dropout of the means along latent edges, which lets networks
+grow to more than twice the units before they overfit; (3) more words are known, and signatures are inputs, so that
+unknown words share what is known of suffixes and shapes. The variant "2010", which is also "paper", has none of these.
+It has 40 units and knows the words that are seen 20 times with a tag (section 7.2).
 
-Differs from the papers in all variants: (1) steps are those of Adam, with a rate that falls to 0 along a cosine, and
-the paper does not tell its own; (2) with held-out trees the best of a fixed number of passes is taken; (3) the
-precision of the weights' prior is ours, as the paper does not tell its own; (4) a parser takes raw words and weighs the
-tags of unknown ones by their signatures, searches by a beam of 30 and decodes by minimum Bayes risk, where the paper's
-takes the tags of a tagger, searches by a beam of 10, and takes the most probable derivation.
+Differs from the papers in all variants: (1) the optimizer is Adam, with a learning rate that falls to 0 along a cosine,
+whereas the paper does not tell its steps; (2) with held-out trees the best of a fixed number of epochs is taken; (3)
+the precision of the weights' prior is ours, as the paper does not tell its own; (4) our parser takes raw words and
+weights the tags of unknown words by their signatures, searches with a beam of 30 and decodes by minimum Bayes risk,
+whereas the paper's takes the tags of a tagger, searches with a beam of 10, and takes the most probable derivation.
 """
 
 from collections import Counter
@@ -46,9 +46,10 @@ class LearningEpoch(NamedTuple):
     """Log-likelihoods and time of one pass over the trees.
 
     network, epoch (int): Number of the network and of the pass, from 1.
-    log_likelihood (float): Training log-likelihood per word in nats, under dropout and before the step of each tree.
-    dev (float): Log-likelihood per word of the held-out trees under the averaged weights; nan if there are none.
-    seconds (float): CPU seconds of this process, without those on held-out trees.
+    log_likelihood (float): Training log-likelihood per word in nats, under dropout and before the step of each batch.
+    dev (float): Log-likelihood per word in nats of the held-out trees under the averaged weights; nan if there are
+        none.
+    seconds (float): CPU seconds of this process, without the evaluation of held-out trees.
     """
 
     network: int
@@ -58,7 +59,7 @@ class LearningEpoch(NamedTuple):
     seconds: float
 
     def to_values(self) -> dict[str, float | None]:
-        """Return the values by name, as JSON can have them: None in place of nan."""
+        """Return the values by name for JSON: None in place of nan."""
         return {name: None if isnan(value) else value for name, value in self._asdict().items()}
 
 
@@ -68,16 +69,17 @@ class ISBNLearner(Variants):
 
     n_states (int or None): Number of latent units at each position of a derivation; None for 120, or for 160 beyond
         7,000 trees.
-    approximation (str): How the means of latent units are computed, as in `Network`.
+    approximation (str): How the means of latent units are computed: "feed-forward", "mean-field" or "mean-field-step",
+        see `Network`.
     n_networks (int): Number of networks whose predictions are averaged, learned with the seeds seed, seed + 1, ...
     n_epochs (int or None): Number of passes over the trees; None for 14, which beyond 7,000 trees falls as the inverse
         square root of their number, to 12 for 10,000.
     training (ISBNTraining): Settings of gradient ascent.
     lexical (ISBNLexical): Settings of the words that the networks know.
-    relations (Relations): Relations between positions.
+    relations (Relations): Relations between positions of a derivation, the edges of the network.
     seed (int): Seed of the first weights, the order of the trees, and dropout.
-    n_jobs (int): Threads; the result is the same for any number.
-    functions (bool): Whether labels keep their grammatical functions, as in NP-SBJ.
+    n_jobs (int): Number of threads, which does not change the result.
+    functions (bool): Whether labels keep their function labels, as in NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -115,14 +117,14 @@ class ISBNLearner(Variants):
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> ISBN:
-        """Learn networks, and calibrate their `tau` on held-out trees.
+        """Learn networks, and fit their `tau` to the brackets of held-out trees.
 
         A beam holds only a few of all trees, so that posteriors without `tau` are overconfident.
 
         trees, on_step: As for `fit_networks`.
-        held_out (iterable of Tree or None): As for `fit_networks`. `tau` is fitted on the first 200. Without them, one
-            tree in 50 is held out of learning, at most 200. With fewer than 500 trees these would be too few, and `tau`
-            is 1.
+        held_out (iterable of Tree or None): As for `fit_networks`. `tau` is fitted on the first 200. Without any, one
+            tree in 50 (at most 200) is not learned from, and `tau` is fitted on these; with fewer than 500 trees all
+            are learned from, and `tau` is 1.
         RAISES (ValueError): If there are no trees.
         """
         treebank, golds = list(trees), list(held_out or ())
@@ -144,13 +146,14 @@ class ISBNLearner(Variants):
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> ISBN:
-        """Learn networks whose `tau` is 1.
+        """Learn networks, without fitting their `tau`, which is 1.
 
-        trees (iterable of Tree): Raw or normalized trees; those larger than `learning.limits` are left out.
-        held_out (iterable of Tree or None): Held-out trees: the epoch is chosen that makes them most likely.
+        trees (iterable of Tree): Raw or normalized trees; trees larger than `learning.limits` are left out.
+        held_out (iterable of Tree or None): Trees that decide which epoch is taken: the one with their largest
+            likelihood. None for the last epoch.
         on_step (callable or None): Called after every epoch with a `LearningEpoch`. The model's `meta` has the history
             too, without times.
-        RAISES (ValueError): If there are no trees.
+        RAISES (ValueError): If there are no trees, or too many labels and tags.
         """
         normalized, root_label = normalized_trees(trees, functions=self.functions)
         min_count = self.lexical.min_count_of(sum(map(len, normalized)))
@@ -173,15 +176,15 @@ class ISBNLearner(Variants):
         return ISBN(vocabulary, self.relations, tuple(networks), meta)
 
     def n_states_of(self, n_trees: int) -> int:
-        """Return the number of latent units for a treebank of `n_trees` trees."""
+        """Return `n_states`, or its default for a treebank of `n_trees` trees if it is None."""
         return self.n_states or (_UNITS_OF_MANY if n_trees > MANY_TREES else _UNITS)
 
     def passes(self, n_trees: int) -> int:
-        """Return the number of epochs for a treebank of `n_trees` trees."""
+        """Return `n_epochs`, or its default for a treebank of `n_trees` trees if it is None."""
         return self.n_epochs or max(1, round(_EPOCHS * min(MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
     def _meta(self, by_size: dict[str, float], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
-        """Return the settings, with those that the size of the treebank decides, and the history of learning.
+        """Return the record of learning: all settings, also those chosen by the size of the treebank, and the history.
 
         Nothing in it depends on the machine.
         """
@@ -219,7 +222,7 @@ class _History:
 
 
 def _tau(isbn: ISBN, trees: Iterable[Tree], *, functions: bool) -> float:
-    """Fit `tau` to held-out trees: maximize the likelihood of their brackets; return 1 if they have no brackets."""
+    """Fit `tau` to maximize the likelihood of the brackets of held-out trees; return 1 if they have no brackets."""
     golds = [tree for tree in (clean(tree, functions=functions) for tree in trees) if tree is not None]
     if not any(gold.spans() for gold in golds):
         return 1.0
@@ -227,11 +230,13 @@ def _tau(isbn: ISBN, trees: Iterable[Tree], *, functions: bool) -> float:
 
 
 def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple[list[Tree], str]:
-    """Normalize trees, and return them with their most common root label, or "" if they have no artificial roots.
+    """Normalize trees, and find their most frequent artificial root label.
 
     Trees without words or larger than `learning.limits` are left out.
 
-    functions (bool): As in `clean`.
+    trees (iterable of Tree): Raw or normalized trees.
+    functions (bool): Whether labels keep their function labels, as in NP-SBJ.
+    RETURNS (list of Tree, str): The normalized trees, and the root label, "" if most trees have no artificial root.
     """
     with_words, roots = [], Counter[str]()
     for tree in learnable(trees):
@@ -243,5 +248,5 @@ def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple
 
 
 def count_words(events: DecisionEvents, vocabulary: NetworkVocabulary) -> int:
-    """Return the number of words in derivations: each word is one decision of a tag."""
+    """Return the number of words in derivations, from the number of decisions on tags."""
     return int((events.choices[:, 0] == vocabulary.n_actions).sum())

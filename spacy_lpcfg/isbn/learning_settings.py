@@ -1,4 +1,4 @@
-"""Settings of the learner of networks: its steps, and the words that networks know."""
+"""Settings of the learner of networks: gradient ascent, and the words that networks know."""
 
 import sys
 from collections.abc import Iterable
@@ -32,9 +32,9 @@ class ISBNTraining:
     learn_rate (float or None): Learning rate of Adam at the first step; None for 0.007 at a `batch_size` of 5, growing
         with the square root of `batch_size`.
     dropout (float or None): Dropout rate of the means along latent edges; None for a rate that depends on the number
-        of states, 0.35 for 120, and for three quarters of it beyond 7,000 trees.
+        of states, 0.35 for 120; beyond 7,000 trees it is multiplied by 0.75.
     weight_decay (float): L2 penalty: half of this times the sum of the squared weights is subtracted from the
-        log-likelihood of all trees. Each step takes the share of its trees.
+        log-likelihood of all trees. Each step gets a share of the penalty in proportion to its trees.
     averaging (float): Decay of the exponential moving average of the weights.
     RAISES (ValueError): If a setting is out of range.
     """
@@ -55,7 +55,13 @@ class ISBNTraining:
     def trainer(
         self, *, n_states: int, n_epochs: int, n_trees: int, n_words: int, seed: int = 0, n_jobs: int = 1
     ) -> Trainer:
-        """Return the trainer of a network of `n_states` units on `n_trees` trees with `n_words` words."""
+        """Return the trainer of a network, with the settings that depend on the size of the treebank filled in.
+
+        n_states, n_epochs (int): Numbers of latent units and of passes over the trees.
+        n_trees, n_words (int): Size of the treebank.
+        seed (int): Seed of the order of trees, and of dropout.
+        n_jobs (int): Number of threads.
+        """
         size = self.batch_size or min(max(round(n_words / _BATCH_WORDS), _MIN_BATCH), _MAX_BATCH)
         usual_rate = _RATE * (size / _MIN_BATCH) ** 0.5
         usual_dropout = float(np.interp(n_states, _STATES, _DROPOUTS))
@@ -77,8 +83,9 @@ class ISBNTraining:
 class ISBNLexical:
     """Settings of the words that a network knows.
 
-    min_count (int or None): Words that are seen less often with a tag are unknown words of that tag. None for 3; for 5
-        below 50,000 words, which say too little about each; for 6 from 400,000 words on, to limit the network's size.
+    min_count (int or None): Words that are seen less often with a tag are unknown words of that tag. None for 5 in a
+        treebank of fewer than 50,000 words, since rarer words tell too little; for 3 up to 400,000 words; and for 6
+        beyond, to limit the network's size.
     signatures (bool): Whether signatures of rare and unknown words are inputs of the network.
     RAISES (ValueError): If `min_count` is below 1.
     """
@@ -95,7 +102,7 @@ class ISBNLexical:
         return self.min_count or by_size
 
     def vocabulary(self, trees: Iterable[Tree], min_count: int) -> NetworkVocabulary:
-        """Collect the vocabulary of normalized trees: words that occur `min_count` times or more with a tag.
+        """Collect the vocabulary of normalized trees: words that occur `min_count` times or more with a tag are known.
 
         RAISES (ValueError): If there are no trees, or too many labels and tags (see `check_n_symbols`).
         """

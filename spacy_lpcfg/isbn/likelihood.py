@@ -19,8 +19,10 @@ _OF_ROWS = ("latent_weights", "decision_weights", "outcome_weights")
 
 
 def log_likelihoods(network: Network, events: DecisionEvents, *, n_jobs: int = 1) -> np.ndarray:
-    """Compute the log-likelihoods of sequences in nats, float64 (n_sequences,).
+    """Compute the log-likelihood of each sequence in nats, float64 (n_sequences,).
 
+    network (Network): The network.
+    events (DecisionEvents): The sequences, which are derivations of trees.
     n_jobs (int): Number of threads, which does not change the result.
     RAISES (ValueError): If the events do not match the network.
     """
@@ -36,6 +38,8 @@ def log_likelihoods(network: Network, events: DecisionEvents, *, n_jobs: int = 1
 def draw_keep(rng: np.random.Generator, n_positions: int, n_states: int, dropout: float) -> np.ndarray | None:
     """Draw dropout factors for the means along latent edges: 0, or 1 / (1 - dropout).
 
+    rng (Generator): Source of random numbers.
+    n_positions, n_states (int): The shape of the result.
     dropout (float): Probability that a factor is 0.
     RETURNS (float32, (n_positions, n_states), or None): The factors; None if `dropout` is 0.
     """
@@ -48,7 +52,7 @@ def draw_keep(rng: np.random.Generator, n_positions: int, n_states: int, dropout
 def pad(parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Pad the last axis of the parameter arrays with zeros to a multiple of `LANES`, except for `outcome_bias`.
 
-    RETURNS (dict): Contiguous float32 arrays by name, which are copied only if something has to be changed.
+    RETURNS (dict): Contiguous float32 arrays by name; an array that is so already is not copied.
     """
     single = {name: np.ascontiguousarray(parameters[name], np.float32) for name in PARAMETERS}
     return {name: array if name == "outcome_bias" else pad_rows(array) for name, array in single.items()}
@@ -71,9 +75,9 @@ class Sweep:
     events (DecisionEvents): Sequences that `check` accepted.
     parameters (mapping): Parameter arrays by name, as `pad` returns them.
     approximation (str), n_states (int): As in `Network`.
-    keep (float, (n_positions, n_states), or None): Dropout factors of the means along latent edges (`draw_keep`).
-
-    ranges (int32, (n_groups, 2)): An attribute: the distinct ranges of outcomes of all decisions, as (first, end).
+    keep (float, (n_positions, n_states), or None): Dropout factors of the means along latent edges (`draw_keep`); None
+        without dropout.
+    ranges (int32, (n_groups, 2)): The distinct ranges of outcomes of all decisions, as (first, end); an attribute only.
     """
 
     def __init__(
@@ -103,7 +107,7 @@ class Sweep:
         self._arrays = arrays
 
     def _groups(self) -> dict[str, np.ndarray]:
-        """Return the arrays by which a `Pass` groups decisions with equal ranges of outcomes; set `ranges`."""
+        """Return the arrays with which a `Pass` groups decisions with equal ranges of outcomes; set `ranges`."""
         firsts, ends = self.events.choices[:, :2].T
         order = np.lexsort((ends, firsts)).astype(np.int32)
         bounds = self.events.choices[order, :2]
@@ -134,9 +138,10 @@ class Sweep:
         return self._arrays["means"][:, : self.n_states]
 
     def gradient(self, by: Mapping[str, np.ndarray], n_jobs: int = 1) -> np.ndarray:
-        """Compute the log-likelihood of each sequence, and add the gradient of their sum to the arrays `by`.
+        """Compute the log-likelihood of each sequence, and add the gradient of their sum to the arrays in `by`.
 
-        by (mapping): Padded arrays by name of parameter, to which the gradient is added in place.
+        by (mapping of str to array): Padded arrays by the names of parameters, changed in place.
+        n_jobs (int): Number of threads.
         RETURNS (float64, (n_sequences,)): Log-likelihoods in nats.
         """
         arrays = self._arrays
@@ -150,7 +155,8 @@ class Sweep:
     def _run(self, rounds: tuple[str, ...], n_jobs: int) -> None:
         """Run kernels one after the other, each in n_jobs threads; thread i takes the tasks i, i + n_jobs, ...
 
-        rounds (tuple of str): Names of the kernels; "decide" is skipped by all approximations but FEED_FORWARD.
+        rounds (tuple of str): Names of the kernels; "decide" is skipped unless the approximation is FEED_FORWARD.
+        n_jobs (int): Number of threads.
         """
         kernel = Pass(self._arrays, self.approximation, self.n_states)
         with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
@@ -172,7 +178,8 @@ class Sweep:
 def check(events: DecisionEvents, parameters: Mapping[str, np.ndarray]) -> None:
     """Check that events fit the parameters of a network, so that no kernel reads out of bounds.
 
-    parameters (mapping): Parameter arrays by name, padded or not.
+    events (DecisionEvents): The sequences.
+    parameters (mapping of str to array): Parameter arrays by name, padded or not.
     RAISES (ValueError): If indices are out of range or masks do not fit; the message names the fields.
     """
     n_latent, n_inputs, n_outcomes = (len(parameters[name]) for name in _OF_ROWS)

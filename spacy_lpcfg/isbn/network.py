@@ -1,4 +1,4 @@
-"""Incremental sigmoid belief networks as frozen parameters, and a parser's model: networks and their vocabulary."""
+"""Incremental sigmoid belief networks as frozen parameters, and the model of a parser: networks with a vocabulary."""
 
 from __future__ import annotations
 
@@ -78,7 +78,12 @@ class Network:
     def random(
         cls, approximation: str, *, n_states: int, n_latent: int, n_inputs: int, n_outcomes: int, seed: int = 0
     ) -> Network:
-        """Return an untrained network, with small random weights and biases of 0."""
+        """Return an untrained network, with small random weights and biases of 0.
+
+        approximation (str): One of `APPROXIMATIONS`.
+        n_states, n_latent, n_inputs, n_outcomes (int): The sizes of the arrays, as in `Network`.
+        seed (int): Seed of the weights.
+        """
         rng = np.random.default_rng(seed)
 
         def normal(*shape: int, scale: float) -> np.ndarray:
@@ -110,11 +115,12 @@ class ISBN(ParsingModel):
 
     vocabulary (NetworkVocabulary): The labels, tags, words and signatures, with their ids.
     relations (Relations): The relations between positions.
-    networks (tuple[Network, ...]): Networks of this vocabulary and these relations. Several are averaged: the
-        distribution of a decision is the normalized geometric mean of theirs.
+    networks (tuple[Network, ...]): Networks with this vocabulary and these relations. Several are averaged: the
+        distribution of a decision is the normalized geometric mean of the networks' distributions.
     meta (dict): A record of how the model was learned.
-    tau (float): Power of the weights of the derivations in the beam, see `Derivations` and `ISBNLearner.fit`.
-    RAISES (ModelError): If the sizes of the networks do not fit, or if tau is not finite and above 0.
+    tau (float): Power of the probabilities of the derivations in the beam, see `Derivations` and `ISBNLearner.fit`.
+    RAISES (ModelError): If there is no network, if the sizes of the networks do not fit, or if tau is not finite and
+        above 0.
     """
 
     vocabulary: NetworkVocabulary
@@ -142,12 +148,14 @@ class ISBN(ParsingModel):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Categories of constituents."""
+        """The labels of constituents."""
         return self.vocabulary.labels
 
     @property
     def summary(self) -> str:
-        """Numbers of categories, tags and states of each network, and the settings that they were learned with."""
+        """A description in English: numbers of labels, tags and states, and the settings that the networks were learned
+        with.
+        """
         n_states = " + ".join(str(network.n_states) for network in self.networks)
         learner = self.meta.get("learner", {})
         settings = [f"{name} {learner[name]:.4g}" for name in _SUMMARIZED if learner.get(name) is not None]
@@ -156,12 +164,12 @@ class ISBN(ParsingModel):
 
     @property
     def root_label(self) -> str:
-        """The artificial root of the trees that were learned from; "" if they had none."""
+        """The label of the artificial root of the training trees; "" if they had none."""
         return self.meta.get("root_label", "")
 
     @property
     def words(self) -> frozenset[str]:
-        """The words of the treebank, rare ones included."""
+        """The words of the treebank, including rare ones."""
         return self.vocabulary.spellings
 
     @property
@@ -169,7 +177,7 @@ class ISBN(ParsingModel):
         return self.vocabulary.tags
 
     def to_values(self) -> dict[str, Any]:
-        """Return all parts by the names under which they are stored."""
+        """Return the contents of the model by the names of their fields in files."""
         vocabulary, rare = self.vocabulary, self.vocabulary.rare
         values: dict[str, Any] = {name: getattr(vocabulary, name) for name in _VOCABULARY}
         values |= {f"rare_{name}": getattr(rare, name) for name in _RARE}
@@ -195,7 +203,7 @@ class ISBN(ParsingModel):
 
     @property
     def parser_bytes(self) -> float:
-        """Estimate of the memory of the model's parser in bytes, without that of sentences."""
+        """Approximate memory of the model's parser in bytes, without further words of sentences."""
         sizes = len(self.relations.latent), len(self.relations.decisions) * self.vocabulary.n_rows
         return sum(network_bytes(network.n_states, *sizes, self.vocabulary.n_outcomes) for network in self.networks)
 

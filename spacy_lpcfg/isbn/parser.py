@@ -1,4 +1,4 @@
-"""Parsing by an incremental sigmoid belief network: sentences, and prefixes word by word."""
+"""Parsing with an incremental sigmoid belief network: whole sentences, and prefixes word by word."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from spacy_lpcfg.trees.tree import Tree
 
 
 class IncrementalParser(SentenceParser):
-    """A beam-search parser for an ISBN; it may be shared by threads.
+    """A beam-search parser for an ISBN (incremental sigmoid belief network); it may be shared by threads.
 
     isbn (ISBN): The model.
-    decoding (Decoding): How one tree is chosen among those that the search finds.
+    decoding (Decoding): How one tree is chosen among the trees that the search finds.
     search (BeamSettings): Settings of the beam search.
     tau (float or None): Power of the probabilities of derivations, see `Derivations`; None for the model's. It affects
         all probabilities of trees, but not log-probabilities of words, surprisal and prefixes.
-    RAISES (ValueError): If the decoding does not apply to networks.
+    RAISES (ValueError): If networks do not support the decoding.
     """
 
     kind = "a belief network"
@@ -68,17 +68,20 @@ class IncrementalParser(SentenceParser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """The questions that the parser answers: not state vectors, and `tree_log_probability` by one network only."""
+        """The questions that the parser answers: all but "states", and "tree_log_probability" only with a single
+        network.
+        """
         without = {"states"} if len(self.isbn.networks) == 1 else {"states", "tree_log_probability"}
         return ANSWERS - without
 
     def parse(self, query: Sentence) -> Parse:
-        """Parse a sentence: return the best tree by the derivations in the beam, as the decoding chooses.
+        """Parse a sentence: return the tree that the decoding chooses from the derivations in the beam.
 
         Derivations that do not satisfy the constraints are discarded at the end of the search; if none is left, the
-        result is the tree without constraints, with the status "unconstrained".
+        result is the tree without constraints, with the status "unconstrained". If the search finds no derivation, the
+        result is a flat tree with the status "glued".
 
-        RETURNS (Parse): Its `log_probability` is summed over the derivations found, and so a lower bound.
+        RETURNS (Parse): Its `log_probability` is summed over the derivations found, and so is a lower bound.
         RAISES (ValueError): As for `Query`.
         """
         query = Query.of(query)
@@ -90,18 +93,24 @@ class IncrementalParser(SentenceParser):
         return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Look up a tag that each word occurred with, the first by name; for unknown words, that of most rare words."""
+        """Return a tag of each word without context: the first of its known tags, in alphabetical order.
+
+        An unknown word gets the most frequent tag of unknown words.
+        """
         return self.isbn.vocabulary.tags_by_name(words)
 
     def n_best(self, query: Sentence, n: int) -> list[Analysis]:
         """Return the most probable trees that the search finds, best first.
 
-        n (int): Number of trees, at least 1; the beam is widened to n.
-        RETURNS (list of Analysis): Trees that differ in their brackets, each with its most probable tags. `probability`
-            is P(tree | words) among the derivations found, tempered by `tau` and summed over tags. `log_probability` is
-            ln P(words) + ln P(tree | words) in nats; it equals ln P(tree, words) only if `tau` is 1
-            (`tree_log_probability` gives that of a tree with its tags). There are fewer than n trees if no more are
-            within `BeamSettings.final_margin`, and none if no derivation is found or satisfies the constraints.
+        Trees differ in their brackets, and each has its most probable tags. The values of an `Analysis` are: -
+        `probability`: P(tree | words) among the derivations found, tempered with `tau` and summed over tags. -
+        `log_probability`: ln P(words) + ln P(tree | words) in nats. It equals ln P(tree, words), summed over tags, only
+        if
+          `tau` is 1; `tree_log_probability` returns that of a tree with its tags.
+
+        n (int): Maximum number of trees; the beam is widened to n.
+        RETURNS (list of Analysis): Fewer than n trees if no more are within `BeamSettings.final_margin`; an empty list
+            if no derivation is found or satisfies the constraints.
         RAISES (ValueError): As for `parse`, and if n is not a whole number from 1 to `MAX_N_BEST`.
         """
         check_n_best(n)
@@ -111,8 +120,9 @@ class IncrementalParser(SentenceParser):
     def distribution(self, query: Sentence) -> Distribution:
         """Return P(tree | words) over the trees that the search finds: n-best trees, samples, entropy and ln P(words).
 
-        RETURNS (Distribution): Trees that differ in their brackets. Pruned trees are missing, so that ln P(words) and
-            in general the entropy are lower bounds. Empty if `parse` falls back.
+        RETURNS (Distribution): Trees that differ in their brackets, tempered with `tau`. Pruned trees are missing, so
+            that ln P(words) is a lower bound, and mostly the entropy too. Empty if no derivation satisfies the
+            constraints.
         RAISES (ValueError): As for `parse`.
         """
         return self._distribution(Query.of(query), self.search)
@@ -126,7 +136,7 @@ class IncrementalParser(SentenceParser):
         )
 
     def log_probability(self, query: Sentence) -> float:
-        """Return a lower bound of ln P(words) in nats, summed over the derivations found; -inf if there are none."""
+        """Return a lower bound of ln P(words) in nats, summed over the derivations found; -inf if none are found."""
         return self._derivations(Query(Query.of(query).words), self.search).log_probability
 
     def tree_log_probability(self, tree: Tree) -> float:
@@ -140,7 +150,10 @@ class IncrementalParser(SentenceParser):
         return float(self.tree_log_probabilities([tree])[0])
 
     def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
-        """Return ln P(tree, words) of several trees, float64 (n_trees,); errors are those of `tree_log_probability`."""
+        """Return ln P(tree, words) of each tree with its tags, in nats, float64 (n_trees,); see `tree_log_probability`.
+
+        RAISES (ValueError): If there are several networks, or a tree has no words.
+        """
         self.require("tree_log_probability")
         normal = list(filter(None, map(normalize, trees)))
         if len(normal) < len(trees):
@@ -158,7 +171,8 @@ class IncrementalParser(SentenceParser):
     def read(self, query: Sentence) -> SentenceReading:
         """Return the posteriors of brackets and tags over the derivations that the search finds.
 
-        If `parse` falls back, they are 0 for the brackets of its tree.
+        If none of them satisfies the constraints, these are the posteriors without constraints. If none is found, all
+        brackets and tags of the flat tree that `parse` returns have the posterior 0.
         """
         query = Query.of(query)
         derivations = self._derivations(query, self.search)
@@ -172,7 +186,10 @@ class IncrementalParser(SentenceParser):
         return SentenceReading(posteriors, status=GLUED)
 
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
-        """Return the posteriors over the derivations that one search finds, under each of several powers."""
+        """Return the posteriors for each tau, over the derivations that one search finds.
+
+        taus (sequence of float): Powers of the probabilities of derivations.
+        """
         query = Query.of(query)
         found = self._derivations(query, self.search)
         found = found.satisfying(query.constraints) or found
@@ -181,17 +198,17 @@ class IncrementalParser(SentenceParser):
         return [found.tempered(tau).posteriors(self.isbn.tags) for tau in taus]
 
     def start(self) -> Prefix:
-        """Return the empty prefix, to which words can be pushed one by one."""
+        """Return the empty prefix, to which words can be added one by one with `Prefix.push`."""
         return Prefix(self, Search(self._networks, self.search), (), 0.0, 0.0)
 
     def surprisal(self, query: Sentence) -> np.ndarray:
         """Return the surprisal of each word given the words before it, and of the end of the sentence.
 
-        With given tags it is the surprisal of words with tags.
+        With given tags it is the surprisal of each word together with its tag.
 
-        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before) in bits, and finally that of the end. Values are
-            never negative; their sum is an upper bound of -log2 P(sentence) due to the beam. nan if the search exceeds
-            the memory limit.
+        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before) in bits, and finally the surprisal of the end.
+            Values are never negative; their sum is an upper bound of -log2 P(sentence) due to the beam. Values are inf
+            from the first word on with which no derivation goes on; all are nan if the search exceeds the memory limit.
         RAISES (ValueError): As for `parse`.
         """
         query = Query.of(query)
@@ -236,7 +253,7 @@ class IncrementalParser(SentenceParser):
         return derivations
 
     def _advance(self, search: Search, query: Query) -> bool:
-        """Shift all words of a sentence; return False if the search exceeds the memory limit."""
+        """Search up to the last word of a sentence; return False if the search exceeds the memory limit."""
         search.add(self.isbn.vocabulary.candidates(query.words, query.certain_tags))
         for _ in query.words:
             search.advance()
@@ -248,7 +265,7 @@ class IncrementalParser(SentenceParser):
         return self.decoding.choose(DerivationCandidates(query, derivations, self.isbn.tags))
 
     def _glued(self, query: Query) -> Parse:
-        """Return a flat tree, for a sentence without any derivation due to overflow or the memory limit."""
+        """Return a flat tree, for a sentence without any derivation because of underflow or the memory limit."""
         candidates = self.isbn.vocabulary.candidates(query.words, query.certain_tags)
         labels = self.isbn.labels
         return Parse(
@@ -265,10 +282,10 @@ class IncrementalParser(SentenceParser):
 
 
 class Prefix:
-    """A sentence prefix with the state of the beam search after its last word; immutable.
+    """The beginning of a sentence, with the state of the beam search after its last word; immutable.
 
     words (tuple[str, ...]): The words so far.
-    log_probability (float): A lower bound of ln P(a sentence begins with these words), summed over the beam.
+    log_probability (float): A lower bound of ln P(a sentence begins with these words), in nats, summed over the beam.
     surprisal (float): Surprisal of the last word given the words before it, in bits; 0 for the empty prefix.
     """
 
@@ -290,7 +307,7 @@ class Prefix:
         """Return the prefix with one more word.
 
         word (str): The next word.
-        tag (str or None): Given tag of the word; with None or an unknown tag, the search considers all likely tags.
+        tag (str or None): Given tag of the word. If it is None or an unknown tag, the search considers all likely tags.
         RAISES (ValueError): If the word is empty or not a string.
         """
         parser, search, query = self._parser, self._search.copy(), Query([word], [tag])
@@ -335,12 +352,19 @@ class Prefix:
 
 
 class Finished(NamedTuple):
-    """The parse of a complete sentence, and the surprisal of its end in bits."""
+    """The result of `Prefix.finish`.
+
+    parse (Parse): The parse of the complete sentence.
+    surprisal (float): The surprisal of the end of the sentence, in bits.
+    """
 
     parse: Parse
     surprisal: float
 
 
 def bits(before: float, after: float) -> float:
-    """Return the surprisal, in bits, of a step between prefixes with these ln-probabilities; inf if `after` is -inf."""
+    """Return the surprisal of the step from one prefix to the next, in bits; inf if `after` is -inf.
+
+    before, after (float): The log-probabilities of the two prefixes, in nats.
+    """
     return (before - after) / np.log(2) if after > -np.inf else np.inf

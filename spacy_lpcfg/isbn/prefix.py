@@ -29,10 +29,10 @@ class OpenNode:
 class PrefixTree:
     """A partial parse of a sentence prefix: the stack of open constituents, outermost first.
 
-    open (tuple[OpenNode, ...]): The open constituents. Further nodes that begin with the inner one may still be
-        inserted between two of them, and above the first.
+    open (tuple[OpenNode, ...]): The open constituents. The parser may later insert nodes between two of them, and above
+        the first.
     last (Tree): The last word with its tag, which is not attached yet and will be below the innermost constituent.
-    log_probability (float): ln P(words so far, this partial parse).
+    log_probability (float): ln P(words so far, this partial parse), in nats.
     """
 
     open: tuple[OpenNode, ...]
@@ -40,7 +40,7 @@ class PrefixTree:
     log_probability: float
 
     def __str__(self) -> str:
-        """Return the parse in brackets, which stay open for open constituents.
+        """Return the parse as text with parentheses, which are not closed for open constituents.
 
         For example `... (S (NP (NNS Cats)) ... (VP (VB eat) ... (NN fish)`.
         """
@@ -51,8 +51,10 @@ class PrefixTree:
 def prefix_tree(words: Sequence[str], tags: Sequence[str], spans: Sequence[Span], log_probability: float) -> PrefixTree:
     """Create a partial parse from its spans.
 
-    spans (sequence of (start, end, label)): Spans in pre-order; the end of an open constituent is OPEN. The last word
-        is in no closed span.
+    words, tags (sequence of str, (n_words,)): The words so far and their tags.
+    spans (sequence of (start, end, label)): Spans in pre-order; the end of an open constituent is OPEN. No closed span
+        has the last word.
+    log_probability (float): ln P(words so far, this partial parse), in nats.
     """
     last = len(words) - 1
     bounds = [start for start, end, _ in spans if end == OPEN] + [last]

@@ -1,7 +1,8 @@
-"""Rare and unknown words by their signatures: case and shape, then suffixes of growing length.
+"""Model of rare and unknown words, from their signatures: case and shape, then suffixes of growing length.
 
-A word's signatures (`words/signatures.py`) are the nodes of a tree, from the root to the longest suffix that other rare
-words share. The tags of a signature are smoothed towards those of the next shorter one (Samuelsson 1993, Brants 2000).
+The signatures of a word (`words/signatures.py`) form a path in a tree, from the most general one to the longest suffix
+that other rare words share. The tag distribution of a signature is smoothed towards that of the next shorter one
+(Samuelsson 1993, Brants 2000).
 
 A network emits such words as the unknown word of their tag. `RareWords` gives the probability of the actual word,
 P(word | tag) = P(tag | word) P(word) / P(tag), over the rare words of the treebank and the signatures of all others. A
@@ -31,14 +32,14 @@ Seen = Mapping[tuple[str, bool, int], int]
 class RareWords:
     """Distributions of tags given rare words, and given signatures.
 
-    names (tuple[str, ...], (n_names,)): Sorted: rare words, prefixed by "w ", and signatures, prefixed by "s ".
+    names (tuple[str, ...], (n_names,)): Rare words, prefixed by "w ", and signatures, prefixed by "s "; sorted.
     offsets (int32, (n_names + 1,)): The entries of name i in `tags` and `counts` are `offsets[i]:offsets[i + 1]`.
     tags (int32, (n_entries,)): Ids of the tags that a name was seen with.
-    counts (float32, (n_entries,)): Counts of a rare word as the unknown word of the tag, or of all rare words with the
-        signature.
+    counts (float32, (n_entries,)): For a rare word how often it is the unknown word of the tag; for a signature how
+        often rare words have it with the tag.
     weights (float32, (n_names,)): Share of each name among unknown words.
     tag_weights (float32, (n_tags,)): P(tag) of unknown words: the sums of P(tag | name) weighted by `weights`.
-    signature_weight (float): Pseudo-count of the tag distribution of the next shorter signature.
+    signature_weight (float): Pseudo-count with which the tag distribution of the next shorter signature is added.
     """
 
     names: tuple[str, ...]
@@ -62,7 +63,7 @@ class RareWords:
         return len(self.tag_weights)
 
     def has_word(self, word: str) -> bool:
-        """Return whether the word is rare, or was seen with a tag under which the network does not know it."""
+        """Return whether the word is rare, or was also seen with a tag under which the network does not know it."""
         return f"w {word}" in self._index
 
     def frequent_signatures(self, min_count: float) -> tuple[str, ...]:
@@ -79,17 +80,17 @@ class RareWords:
         return self._look_up(word, sentence_initial)[0]
 
     def tags_of(self, word: str, sentence_initial: bool) -> np.ndarray:
-        """Return P(tag | word) for a word as an unknown word, float64 (n_tags,)."""
+        """Return P(tag | word), given that the word is emitted as an unknown word, float64 (n_tags,)."""
         return self._look_up(word, sentence_initial)[1]
 
     def log_factors(self, word: str, sentence_initial: bool) -> np.ndarray:
-        """Return log P(word | unknown word of the tag) for each tag, float64 (n_tags,)."""
+        """Return ln P(word | unknown word of the tag) for each tag, in nats, float64 (n_tags,)."""
         known, tags = self._look_up(word, sentence_initial)
         index = self._index.get(f"w {word}", self._index[f"s {known[-1]}"])
         return np.log(tags * self.weights[index] / self.tag_weights)
 
     def _look_up(self, word: str, sentence_initial: bool) -> tuple[list[str], np.ndarray]:
-        """Return known signatures and tag distribution of a word."""
+        """Return the known signatures and the tag distribution of a word."""
         known = [name for name in suffix_signatures(word, sentence_initial) if f"s {name}" in self._index]
         return known, self._smoothed(f"w {word}", self._tags_of_signature(known[-1]))
 
@@ -107,7 +108,7 @@ class RareWords:
         return tags
 
     def _smoothed(self, name: str, shorter: np.ndarray) -> np.ndarray:
-        """Smooth the tag distribution of a name towards that of its next shorter signature."""
+        """Return the tag distribution of a name, smoothed towards the distribution of its next shorter signature."""
         index = self._index.get(name)
         if index is None:
             return shorter

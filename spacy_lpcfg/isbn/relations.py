@@ -1,15 +1,25 @@
 """Relations from a position of a derivation to earlier positions, which are the edges of the network.
 
-Section 7.2 of Henderson and Titov (2010): the latent vector of a position depends on the latent vectors of the
-positions when certain nodes were last on top of the stack, and on the decisions at other positions. Relations are given
-by name:
+A position is one transition of a derivation. The latent vector of a position depends on the latent vectors of the
+positions when certain nodes were last on top of the stack, and on the decisions at other positions (Henderson and Titov
+2010, section 7.2). Relations are given by name:
 
 - `previous`: the position before;
 - `last_shift`: the position where the last word was shifted;
-- `ELEMENT.FIELD`, where ELEMENT is the `top` of the stack, the node `below` it, or the node `below2` that one, and
-  FIELD is `context`: the last position when the node was on top; `left_child`, `right_child`: the position where its
-  first or last child was attached; `introduced`: the position that put the node on the stack; `left_terminal`: the
-  position that shifted its first word.
+- `ELEMENT.FIELD`: a position in the history of an element of the stack.
+
+ELEMENT is one of
+
+- `top`: the top of the stack;
+- `below`: the node below the top;
+- `below2`: the node below `below`.
+
+FIELD is one of
+
+- `context`: the last position when the node was on top;
+- `left_child`, `right_child`: the position where its first or last child was attached;
+- `introduced`: the position that put the node on the stack;
+- `left_terminal`: the position that shifted its first word.
 """
 
 from __future__ import annotations
@@ -36,8 +46,8 @@ class Cell(NamedTuple):
     """An element of the stack; immutable, so that hypotheses can share it.
 
     label (int): ROOT, LEAF, or the id of a label.
-    context, left_child, right_child, introduced, left_terminal (int): Positions of these relations, as in the module's
-        list; NONE if there is none.
+    context, left_child, right_child, introduced, left_terminal (int): The positions that the module's list of FIELDs
+        describes; NONE if there is none.
     """
 
     label: int
@@ -50,7 +60,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Relations:
-    """The relations of a network.
+    """The relations of a network, by the names that this module lists.
 
     latent (tuple[str, ...]): Relations to the latent vectors of earlier positions.
     decisions (tuple[str, ...]): Relations to the decisions at earlier positions.
@@ -69,10 +79,11 @@ class Relations:
 
 
 def codes(names: Sequence[str]) -> np.ndarray:
-    """Encode relations as the depth of the stack element and the number of the field, int32 (n, 2).
+    """Encode relations as the depth of the stack element and the index of the field, int32 (n, 2).
 
-    For names in `HISTORY` the depth is NO_ELEMENT and the field the index in `HISTORY`.
+    For names in `HISTORY` the depth is NO_ELEMENT and the field is the index in `HISTORY`.
 
+    names (sequence of str): The names of the relations.
     RAISES (ValueError): If a name is unknown.
     """
     return np.array([_code(name) for name in names], dtype=np.int32).reshape(-1, 2)
@@ -91,10 +102,11 @@ def _code(name: str) -> tuple[int, int]:
 
 
 def walk(actions: Sequence[int]) -> Iterator[tuple[list[Cell], int, int]]:
-    """Yield the stack before each action of a derivation, top first, with the positions `previous` and `last_shift`.
+    """Yield the state before each action of a derivation.
 
-    actions (sequence of int): SHIFT, ATTACH, MODIFY, or PROJECT + the id of a label. The stack includes the cell of the
-        root.
+    actions (sequence of int): SHIFT, ATTACH, MODIFY, or PROJECT + the id of a label.
+    YIELDS (list of Cell, int, int): The stack, top first, with the cell of the root last; and the positions `previous`
+        and `last_shift`, or NONE.
     """
     stack, last_shift = [Cell(ROOT)], NONE
     for t, action in enumerate(actions):
@@ -115,9 +127,10 @@ def walk(actions: Sequence[int]) -> Iterator[tuple[list[Cell], int, int]]:
 
 
 def related(stack: Sequence[Cell], previous: int, last_shift: int, codes: Iterable[Sequence[int]]) -> list[int]:
-    """Return the position that each relation leads to from a state that `walk` yields; NONE if there is none.
+    """Return the position that each relation leads to; NONE if there is none.
 
-    codes (iterable of (depth, field)): The encoded relations.
+    stack, previous, last_shift: A state that `walk` yields.
+    codes (iterable of (depth, field)): The encoded relations, from `codes`.
     """
     positions = []
     for depth, field in codes:

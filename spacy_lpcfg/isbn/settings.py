@@ -1,4 +1,4 @@
-"""Settings of search for networks."""
+"""Settings of the beam search with networks."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class BeamSettings:
     max_pops (int): Maximum number of hypotheses that are expanded for a word; at the end of a sentence the remaining
         ones are completed greedily.
     final_margin (float): Complete derivations this many nats below the best one are not searched for.
-    tolerance (float): Convergence tolerance of the "mean-field" equations for the means.
+    tolerance (float): Convergence tolerance of the equations for the means; for the approximation "mean-field" only.
     RAISES (ValueError): If a setting is of another type or out of range; sizes are from 1 to `MAX_COUNT`.
     """
 

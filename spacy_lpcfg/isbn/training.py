@@ -1,4 +1,4 @@
-"""Training of a network by stochastic gradient ascent on the likelihood: single steps, and whole runs."""
+"""Training of a network with stochastic gradient ascent on the likelihood: single steps, and whole runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Epoch(NamedTuple):
 
     number (int): Number of the epoch, from 1.
     log_likelihood (float): Log-likelihood of all sequences in nats, under dropout and before the step of each batch.
-    dev (float): Log-likelihood of the held-out sequences under the averaged weights; nan if there are none.
+    dev (float): Log-likelihood of the held-out sequences in nats, under the averaged weights; nan if there are none.
     seconds (float): CPU seconds of this process, excluding the evaluation of held-out sequences.
     """
 
@@ -33,10 +33,10 @@ class Epoch(NamedTuple):
 
 
 class Training:
-    """The state of a network in training, by Adam with weight decay, dropout and weight averaging.
+    """The state of a network in training, with Adam, weight decay, dropout and weight averaging.
 
     network (Network): The initial network.
-    settings (Trainer): Settings of dropout, weight decay, averaging, seed and threads; the others are not read.
+    settings (Trainer): Settings of dropout, weight decay, averaging, seed and threads; other settings are ignored.
     rates (float64, (n_steps,)): Learning rate of each step.
     """
 
@@ -55,7 +55,7 @@ class Training:
         """Take a step along the gradient of the log-likelihood of a batch.
 
         batch (DecisionEvents): Sequences that `likelihood.check` accepted.
-        RETURNS (float): The log-likelihood before the step, under dropout.
+        RETURNS (float): The log-likelihood of the batch in nats before the step, under dropout.
         """
         rng = np.random.default_rng([self.settings.seed, self.n_steps])
         keep = draw_keep(rng, batch.n_positions, self.start.n_states, self.settings.dropout)
@@ -93,7 +93,7 @@ class Trainer:
     batch_size (int): Number of sequences in a step.
     learn_rate (float): Learning rate of Adam at the first step, with cosine decay to 0.
     dropout (float): Probability that the mean of a unit is passed on as 0 along latent edges.
-    weight_decay (float): Factor of the L2 penalty in each step: half the sum of the squared weights without biases.
+    weight_decay (float): L2 penalty of each step: this times half the sum of the squared weights, without biases.
     averaging (float): Decay of the exponential moving average of the weights, smaller in the first steps; 0 for none.
     seed (int): Seed of the order of the sequences, and of dropout.
     n_jobs (int): Number of threads, which does not change the result.
@@ -116,7 +116,7 @@ class Trainer:
         dev: DecisionEvents | None = None,
         on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     ) -> Network:
-        """Train a network; return the averaged network of the best epoch on `dev`, or of the last epoch without `dev`.
+        """Train a network; return its averaged weights after the best epoch on `dev`, or the last one without `dev`.
 
         network (Network): The initial network.
         events (DecisionEvents), dev (DecisionEvents or None): Training and held-out sequences.
@@ -139,7 +139,11 @@ class Trainer:
         return training.network() if best_dev == -np.inf else best
 
     def start(self, network: Network, n_sequences: int) -> Training:
-        """Create the training state for a number of sequences, before the first step."""
+        """Create the training state before the first step, with a learning rate for each step.
+
+        network (Network): The initial network.
+        n_sequences (int): Number of training sequences, from which the number of steps follows.
+        """
         n_steps = self.n_epochs * -(-n_sequences // self.batch_size)
         return Training(network, self, self.learn_rate * (1 + np.cos(np.pi * np.arange(n_steps) / n_steps)) / 2)
 

@@ -1,10 +1,15 @@
 """Predictive LR derivations: conversion of trees to transitions from left to right, and back.
 
-See section 7.2 of Henderson and Titov (2010). A stack holds the nodes that have begun. Shift pushes the next word with
-its tag; Project puts a new node over the top; Attach makes the top the last child of the node below; Modify first puts
-a copy of the node below over it (Chomsky adjunction), and attaches the top to the copy. A node is projected as soon as
-its first child is complete, so that its other children are predicted. Differs from the paper: a node
-whose first child has the same label is always built by Modify, so that every tree has exactly one derivation.
+See section 7.2 of Henderson and Titov (2010). A stack holds the nodes that have begun. The transitions are:
+
+- Shift pushes the next word with its tag;
+- Project replaces the top of the stack by a new node that has it as its first child;
+- Attach makes the top the last child of the node below;
+- Modify first puts a new node of the same label over the node below (Chomsky adjunction), and attaches the top to it.
+
+A node is projected as soon as its first child is complete, so that its other children are predicted. Differs from the
+paper: a node whose first child has the same label is always built by Modify, so that every tree has exactly one
+derivation.
 """
 
 from __future__ import annotations
@@ -39,7 +44,7 @@ MODIFIED = Transition(MODIFY)
 def derive(tree: Tree) -> list[Transition]:
     """Convert a tree to its derivation; the inverse of `tree_of`.
 
-    tree (Tree): A normalized tree: no node has a single child of the same label.
+    tree (Tree): A normalized tree.
     RETURNS (list[Transition]): The transitions; the last one attaches the tree to the root.
     RAISES (ValueError): If a node has a single child of the same label.
     """
@@ -57,7 +62,7 @@ def derive(tree: Tree) -> list[Transition]:
 
 
 def _steps(node: Tree) -> list[Tree | Transition]:
-    """Return the children of a node, each followed by the transitions that build the node from it."""
+    """Return the children of a node, each followed by the transition, if any, that adds it to the node."""
     first, *others = node.children
     adjoins = not first.is_leaf and first.label == node.label
     if adjoins and not others:

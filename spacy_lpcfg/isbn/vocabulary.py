@@ -1,13 +1,13 @@
 """The vocabulary of a network: ids of labels, tags, words and signatures.
 
-A transition consists of up to three decisions, each among the *outcomes* of a contiguous range: the action; after Shift
-the tag; after the tag the word, unless the tag has no known words. Outcomes are numbered
+A transition consists of up to three decisions: the action; after Shift the tag; after the tag the word, unless the tag
+has no known words. Each decision is a choice among the *outcomes* of a contiguous range. Outcomes are numbered
 
     0 Shift, 1 Attach, 2 Modify, 3 + l Project label l | tags | words of tag 0, of tag 1, ...
 
-and the first word of each tag is its unknown word, for all words that are rare with it. The decisions of a transition
-are inputs of later positions as *rows* of a table, numbered like the outcomes, followed by the signatures of rare
-words, by which unknown words of all tags share statistics of suffixes and shapes.
+The first word of each tag is its unknown word, which stands for all words that are rare with this tag. The decisions of
+a transition are inputs of later positions as *rows* of a table, numbered like the outcomes. Further rows are the
+signatures of rare words, so that unknown words of all tags share statistics of suffixes and shapes.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Candidates(NamedTuple):
 
     offsets (int32, (n_words + 1,)): The candidates of word i are `offsets[i]:offsets[i + 1]`; at least one.
     tags (int32, (n_candidates,)), outcomes (int32, (n_candidates,)): A tag, and the outcome of the word under it.
-    log_factors (float32, (n_candidates,)): log P(word | outcome); 0 if the network knows the word with the tag.
+    log_factors (float32, (n_candidates,)): ln P(word | outcome) in nats; 0 if the network knows the word with the tag.
     has_signatures (uint8, (n_candidates,)): Whether the signatures of the word are inputs with this tag.
     signature_offsets (int32, (n_words + 1,)), signature_rows (int32): The input rows of the signatures of word i are
-        `signature_rows[signature_offsets[i]:signature_offsets[i + 1]]`; none if no candidate has signatures.
+        `signature_rows[signature_offsets[i]:signature_offsets[i + 1]]`; no rows if no candidate has signatures.
     """
 
     offsets: np.ndarray
@@ -49,9 +49,10 @@ class Candidates(NamedTuple):
 
 
 def _candidates_of(words: Iterable[KnownWord], tags: Iterable[Sequence[int]], unknown: Sequence[int]) -> Candidates:
-    """Return the candidates of words under given tags.
+    """Return the candidates of words under the tags that are considered.
 
-    tags (iterable of sequence of int): The tags of each word.
+    words (iterable of KnownWord): The entries of the words.
+    tags (iterable of sequence of int): The tag ids to consider for each word.
     unknown (sequence of int, (n_tags,)): The outcome of the unknown word of each tag.
     """
     rows: list[int] = []
@@ -91,7 +92,7 @@ class NetworkVocabulary:
     word_offsets (int32, (n_tags + 1,)): The outcomes of words under tag t are `word_offsets[t]:word_offsets[t + 1]`.
     words (tuple[str, ...]): The word of each outcome from `first_word` on; "" for the unknown word of a tag.
     signatures (tuple[str, ...]): The signatures that are inputs.
-    frequent (tuple[str, ...]): Words frequent enough to be fed without their signatures, under known tags.
+    frequent (tuple[str, ...]): Words so frequent that their signatures are not inputs, under known tags.
     rare (RareWords): The model of words that are unknown to the network.
     """
 
@@ -125,7 +126,7 @@ class NetworkVocabulary:
 
     @property
     def first_word(self) -> int:
-        """The number of the first outcome that is a word."""
+        """The index of the first outcome that is a word."""
         return self.n_actions + len(self.tags)
 
     @property
@@ -138,14 +139,15 @@ class NetworkVocabulary:
 
     @property
     def spellings(self) -> frozenset[str]:
-        """The words of the treebank, rare ones included."""
+        """The words of the treebank, including rare ones."""
         return self._known.spellings
 
     @property
     def masks(self) -> np.ndarray:
         """Masks of allowed actions, uint8 (2 * (n_labels + 1), n_actions), with rows numbered by `mask_of`.
 
-        Shift is not allowed on a leaf, Modify not below the root, and Project not over the same label.
+        Forbidden are Shift with a leaf on top of the stack, Modify with the root below the top, and Project of a label
+        over the same label.
         """
         masks = np.ones((2 * (len(self.labels) + 1), self.n_actions), dtype=np.uint8)
         masks[:2, SHIFT] = 0
@@ -156,14 +158,21 @@ class NetworkVocabulary:
         return masks
 
     def outcome_of(self, tag: int, word: str, first: bool) -> int:
-        """Return the outcome of a word under a tag id: the unknown word of the tag if the word is not known with it.
+        """Return the outcome of a word under a tag: the unknown word of the tag if the word is not known with it.
 
-        first (bool): Whether the word begins its sentence, where it is also looked up in lower case.
+        tag (int): The id of the tag.
+        word (str): The word in treebank spelling.
+        first (bool): Whether the word begins its sentence; if so, it is also looked up in lower case.
         """
         return self._known.of(word, first).outcomes.get(tag, self._unknown[tag])
 
     def signature_rows(self, tag: int, word: str, first: bool) -> list[int]:
-        """Return the input rows of a word's signatures under a tag; none for a frequent word with a known tag."""
+        """Return the input rows of a word's signatures under a tag; an empty list for a frequent word with a known tag.
+
+        tag (int): The id of the tag.
+        word (str): The word in treebank spelling.
+        first (bool): Whether the word begins its sentence.
+        """
         known = self._known.of(word, first)
         return [] if known.is_frequent and tag in known.outcomes else known.signature_rows
 
@@ -173,7 +182,7 @@ class NetworkVocabulary:
         """Return the candidates of a sentence's words; each word has at least one.
 
         words (sequence of str): The words in treebank spelling.
-        tags (sequence of str or None): Given tags; a word with None or an unknown tag gets its likely tags.
+        tags (sequence of str or None, or None): Given tags; a word with None or an unknown tag gets its likely tags.
         first (bool): Whether the words begin their sentence.
         """
         given = [None] * len(words) if tags is None else [self._tags.get(tag) for tag in tags]
@@ -182,13 +191,18 @@ class NetworkVocabulary:
         return _candidates_of(known, of_words, self._unknown)
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
-        """Return a tag that each word is known with, the first by id; for unknown words the usual tag of rare words."""
+        """Return a tag of each word without context: the known tag with the lowest id, or else the usual tag of rare
+        words.
+        """
         known, unknown = self._known.outcomes, (int(self.rare.tag_weights.argmax()),)
         return [self.tags[next(iter(known.get(word, unknown)))] for word in words]
 
 
 def mask_of(label: int, below: int) -> int:
-    """Return the row of `NetworkVocabulary.masks` for the labels of the top `Cell` of a stack and the next one."""
+    """Return the row of `NetworkVocabulary.masks` for the state of a stack.
+
+    label, below (int): The labels of the top `Cell` of the stack and of the cell below it.
+    """
     return 2 * (label - LEAF) + (below == ROOT)
 
 
@@ -204,7 +218,7 @@ def take_vocabulary(
     trees (iterable of Tree): Normalized trees.
     min_count (int): Words that occur less often than this with a tag are unknown words of the tag.
     min_signature_count (int): Signatures that occur at least this often with rare words are inputs.
-    min_frequent (int): Words that occur at least this often are fed without their signatures, under known tags.
+    min_frequent (int): Words that occur at least this often have no signatures as inputs, under known tags.
     RAISES (ValueError): If there are no trees.
     """
     labels, seen = _count(trees)

@@ -1,7 +1,8 @@
-"""Beam search for the derivations of a sentence under an ISBN.
+"""Beam search for the derivations of a sentence under an ISBN (incremental sigmoid belief network).
 
-`_networks` has the parameters, the words of a sentence and the probabilities of decisions; `_positions` the derivations
-so far and the means of the latent units; `_search` the beam and the search itself.
+- `_networks` has the parameters, the words of a sentence and the probabilities of decisions;
+- `_positions` has the derivations so far and the means of the latent units;
+- `_search` has the beam and the search itself.
 """
 
 from spacy_lpcfg.isbn.search._networks import Networks
