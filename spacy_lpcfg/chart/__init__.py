@@ -1,4 +1,4 @@
-"""Coarse-to-fine chart parsing: forests, marginals, and decoding."""
+"""Coarse-to-fine chart parsing with latent-variable PCFGs: forests, marginals, and decoding."""
 
 from spacy_lpcfg.chart.parser import Parser
 from spacy_lpcfg.chart.settings import EXHAUSTIVE, ChartSettings

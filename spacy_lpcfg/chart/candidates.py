@@ -20,12 +20,14 @@ from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Parse, Posteriors, with_gi
 class ForestScores(NamedTuple):
     """Scores of the edges and items of a forest for decoding.
 
+    An item is a symbol over a span; an edge is a rule that builds an item from two items.
+
     marginals (Marginals): Marginals of the forest under the latent grammar.
-    edges (float64, (n_edges,)), items (float64, (n_items,)): The marginals, or their absolute values by
-        `ChartSettings.absolute`; the coarse posteriors as a fallback.
-    projection (Projection or None): The tempered distribution without latent states; if given, it answers in place of
-        the marginals.
-    status (str): "parsed", or "coarse" if the latent grammar has no usable marginals.
+    edges (float64, (n_edges,)), items (float64, (n_items,)): The marginals, in absolute value with a projection or with
+        `ChartSettings.absolute`; coarse posteriors if the status is "coarse".
+    projection (Projection or None): The tempered distribution without latent states, from which posteriors then come;
+        None to take them from `items`.
+    status (str): "parsed", or "coarse" if the latent marginals are not finite or sum to 0.
     log_probability (float): ln P(words) in nats; nan if the grammar is not proper.
     """
 
@@ -38,21 +40,26 @@ class ForestScores(NamedTuple):
 
     @property
     def posteriors(self) -> np.ndarray:
-        """The posterior probability of each item, float64 (n_items,): by the projection if there is one."""
+        """The posterior probability of each item, float64 (n_items,)."""
         return self.items if self.projection is None else self.projection.items()
 
     def bracket_posteriors(self, labels: LabelTable) -> Posteriors:
-        """Return the posteriors of brackets and tags, summed over the items."""
+        """Return the posteriors of brackets and tags, summed over the items that have them.
+
+        labels (LabelTable): The labels of the grammar's symbols.
+        """
         return Posteriors(*posteriors(self.marginals.forest, labels, self.posteriors, MIN_POSTERIOR))
 
 
 @dataclass(frozen=True, eq=False)
 class ForestCandidates(Candidates[np.ndarray]):
-    """The trees of a forest as candidates of a decoding, each as its items in pre-order, int (n_nodes,).
+    """The trees of a forest as candidates of a decoding.
+
+    A tree is given by the indices of its items (symbols over spans) in pre-order, int (n_nodes,).
 
     scores (ForestScores): The scores of the forest.
     labels (LabelTable): The labels of the grammar's symbols.
-    distribution (ForestDistribution or None): The distribution over the trees; None if there is none.
+    distribution (ForestDistribution or None): The distribution over the trees; None if trees have no probabilities.
     """
 
     scores: ForestScores
@@ -73,7 +80,12 @@ class ForestCandidates(Candidates[np.ndarray]):
         return self.max_rule() if self.distribution is None else self.distribution.best()
 
     def parse(self, nodes: np.ndarray, grammar: Grammar, query: Query) -> Parse:
-        """Return the tree with the given items, with the probabilities of its brackets, its tags and itself."""
+        """Return the parse of a tree, with the probabilities of its brackets, its tags and the tree.
+
+        nodes (int32, (n_nodes,)): Indices of the items of the tree, in pre-order.
+        grammar (Grammar): The grammar of the forest.
+        query (Query): The sentence; its given tags replace the tags of the tree.
+        """
         forest = self.scores.marginals.forest
         spans, span_scores, tags, tag_scores = tree_brackets(forest, self.labels, nodes, self.scores.posteriors)
         return Parse(

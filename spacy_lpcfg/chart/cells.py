@@ -14,9 +14,9 @@ from spacy_lpcfg.trees.tree import Tree
 
 
 class CellMask(NamedTuple):
-    """The symbols that each cell of a chart may hold.
+    """The symbols that each cell of the chart of a sentence of n words may hold.
 
-    cells (int32, (n + 1, n + 1)): At [i, j] the row of the span [i, j) in `rows`; row 0 allows nothing.
+    cells (int32, (n + 1, n + 1)): At [i, j] the index in `rows` for the span [i, j); row 0 allows nothing.
     rows (int8, (n_rows, n_symbols)): Whether each symbol is allowed.
     """
 
@@ -41,11 +41,14 @@ class SymbolSets:
         self._nodes = {name: a for a, name in enumerate(grammar.symbols) if a >= grammar.n_preterminals}
 
     def with_label(self, label: str) -> np.ndarray:
-        """Return the set of symbols whose constituents have a label; for `ANY`, of symbols with at least one label."""
+        """Return the set of symbols whose chain has a label; for `ANY`, the set of symbols with at least one label."""
         return np.array([bool(labels) if label == ANY else label in labels for labels in self._labels], dtype=np.int8)
 
     def only(self, node: Tree) -> np.ndarray:
-        """Return the set of the one symbol of a node of a collapsed tree; the empty set if the grammar lacks it."""
+        """Return the set that has only the symbol of a node; the empty set if the grammar lacks the symbol.
+
+        node (Tree): A node of a tree whose unary chains are collapsed.
+        """
         allowed = self.nothing.copy()
         symbol = (self._leaves if node.is_leaf else self._nodes).get(node.label)
         if symbol is not None:
@@ -54,7 +57,12 @@ class SymbolSets:
 
 
 def constraint_mask(constraints: Constraints, n_words: int, sets: SymbolSets) -> CellMask:
-    """Return the mask that allows exactly the symbols of trees that satisfy the constraints, for `n_words` words."""
+    """Return the mask that allows a symbol over a span exactly if it violates none of the constraints.
+
+    constraints (Constraints): Constraints on spans of the sentence.
+    n_words (int): Number of words of the sentence.
+    sets (SymbolSets): The sets of symbols of the grammar.
+    """
     cells = np.ones((n_words + 1, n_words + 1), dtype=np.int32)
     if not constraints:
         return CellMask(cells, np.array([sets.nothing, sets.everything]))
@@ -80,9 +88,10 @@ def _cut_crossing(masks: np.ndarray, start: int, end: int, allowed: np.ndarray) 
 
 
 def tree_mask(tree: Tree, sets: SymbolSets) -> CellMask:
-    """Return the mask of all binarisations of an n-ary tree.
+    """Return the mask that allows exactly the binarisations of an n-ary tree.
 
-    tree (Tree): A normalized tree; unary chains are collapsed here.
+    tree (Tree): A normalized tree, whose unary chains need not be collapsed.
+    sets (SymbolSets): The sets of symbols of the grammar.
     """
     n_words = len(tree)
     cells = np.zeros((n_words + 1, n_words + 1), dtype=np.int32)

@@ -1,8 +1,9 @@
 """Pruning by context: posteriors of symbols and of constituent boundaries, given the neighbouring words.
 
-A log-linear classifier first predicts from the window around each word. Its posteriors prune preterminal symbols and
-fenceposts where no span of several words begins or ends, and give the boundary figure of merit of Caraballo and
-Charniak (1998): how well a symbol fits between the words around a span. This allows a narrow beam.
+A log-linear classifier predicts from the window around each word. Its posteriors prune preterminal symbols, and
+fenceposts (positions between words) where no span of several words begins or ends. Tags that are likely around a
+fencepost give the boundary figure of merit of Caraballo and Charniak (1998): how well a symbol fits between the words
+around a span. This allows a narrow beam.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ from spacy_lpcfg.products import product
 class SentenceContext(NamedTuple):
     """The pruning information of a sentence of n words.
 
-    first_row (int32, (n + 1,)): Offsets of the words in `rows`.
-    rows (int32, (n_rows,)): The rows of the lexicon that emit each word, one word after the other; pruned symbols have
-        none.
-    row_scales (float64, (n_rows,)): Factors of the emissions of these rows.
+    A fencepost is a position between words: 0 before the first word, n after the last.
+
+    first_row (int32, (n + 1,)): The rows of word i are `rows[first_row[i]:first_row[i + 1]]`.
+    rows (int32, (n_rows,)): The rows of the lexicon that emit each word, without rows of pruned symbols.
+    row_scales (float64, (n_rows,)): Factors of the emission probabilities of these rows.
     left_fit, right_fit (float64, (n + 1, n_symbols)): Figures of merit, for the beam only: how well a symbol that
         begins at a fencepost fits the word before it, and how well a symbol that ends there fits the word after it.
     may_begin, may_end (int8, (n + 1,)): Whether a span of several words may begin at a fencepost, and whether a
@@ -50,9 +52,9 @@ class SentenceContext(NamedTuple):
 
 
 class ContextModel:
-    """Model of words in context, from the tables of a grammar, to prune the chart of a sentence.
+    """Model of words in context, from the tables of a grammar, with which the chart of a sentence is pruned.
 
-    likely_tags (int32, (n_terminals,)): The most probable tag of each terminal without context.
+    likely_tags (int32, (n_terminals,)): The most probable tag of each terminal without context, as an id.
     """
 
     def __init__(self, grammar: Grammar) -> None:
@@ -81,19 +83,20 @@ class ContextModel:
         tag_threshold: float,
         boundary_threshold: float,
     ) -> SentenceContext:
-        """Compute the context of a sentence.
+        """Compute the pruning information of a sentence.
 
         words (sequence of str, (n_words,)): The words.
         terminals (int32, (n_words,)): The id of the terminal of each word.
         tags (int32, (n_words,)): The id of the given tag of each word, or `NO_TAG`.
-        tag_factors (float64, (n_words, n_tags)): Factors of the emissions of the words' terminals.
+        tag_factors (float64, (n_words, n_tags)): Factors of the emissions of the words' terminals under each tag.
         tag_weight (float): Factor of a word's emissions under other tags than the given one.
         listed (bool, (n_words, n_tags), or None): The tags that are listed for each word, see `with_listed`; None if
             there are none for any word.
-        evidence (Factors or None): Factors whose probabilities of tags and symbols replace the classifier's, and decide
-            which tags that a word was never seen with it may have; None for the classifier.
+        evidence (Factors or None): Evidence whose probabilities of tags and symbols replace those of the classifier. A
+            word then may have a tag that it was never seen with, if the evidence gives the tag a probability of at
+            least 0.02. None to use the classifier.
         tag_threshold (float): Symbols with a lower posterior are pruned, except for the best one of each word.
-        boundary_threshold (float): Beginnings and ends with a lower posterior are pruned.
+        boundary_threshold (float): Beginnings and ends with a lower posterior are pruned; ignored with evidence.
         """
         may_begin, may_end = np.ones((2, len(words) + 1), dtype=np.int8)
         if evidence is None:
@@ -128,7 +131,7 @@ class ContextModel:
 
 
 def _with_given(tag_factors: np.ndarray, extra: np.ndarray, tags: np.ndarray, tag_weight: float) -> np.ndarray:
-    """Return the factors of emissions under given tags: other tags of a word are multiplied by `tag_weight`.
+    """Return the factors of emissions under given tags: factors of other tags of a word are multiplied by `tag_weight`.
 
     extra (float64, (n_words, n_tags)): Factors of the tags that a word was not seen with. Changed in place in the same
         way, but set to `tag_factors` for the given tag, so that a word can always have its given tag.

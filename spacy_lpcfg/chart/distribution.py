@@ -30,7 +30,7 @@ class ForestTrees:
     grammar (Grammar): The grammar of the forest.
     sets (SymbolSets): The sets of symbols of the grammar.
     words (sequence of str): The words of the sentence.
-    tags (sequence of str or None, or None): The given tags; None for a word, or all words, without one.
+    tags (sequence of str or None, or None): The given tags, None for a word without one; None without any.
     forest (Forest): The forest of the sentence, with at least one tree.
     """
 
@@ -52,7 +52,10 @@ class ForestTrees:
         return self.forest.item_table()
 
     def key(self, nodes: Sequence[int] | np.ndarray) -> TreeKey:
-        """Return the key of the tree with the given items, which are in pre-order: brackets and predicted tags."""
+        """Return the key of a tree: its brackets in pre-order, and its tags as the grammar predicts them.
+
+        nodes (sequence of int, (n_nodes,)): Indices of the items of one derivation of the tree, in pre-order.
+        """
         spans: list[Span] = []
         tags = []
         for start, end, symbol, row in self.items[nodes].tolist():
@@ -67,7 +70,10 @@ class ForestTrees:
         return Tree.from_spans(self.words, with_given(list(tags), self._tags), spans)
 
     def are_in(self, nodes: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return whether each item may be in a binarisation of the tree with the items `nodes`, int8 (n_items,)."""
+        """Return whether each item may be in a binarisation of a tree, int8 (n_items,).
+
+        nodes (sequence of int, (n_nodes,)): Indices of the items of one derivation of the tree, in pre-order.
+        """
         return tree_items(self.forest, np.asarray(nodes, dtype=np.int32), self._sets.intermediate)
 
     @property
@@ -80,7 +86,7 @@ class ForestTrees:
 class ForestDistribution(ABC):
     """The distribution P(tree | words) over the trees of a forest.
 
-    It covers all trees that pruning left; with the `EXHAUSTIVE` settings all trees. Trees are n-ary, with tags; the
+    It covers all trees that were not pruned; with the `EXHAUSTIVE` settings all trees. Trees are n-ary, with tags; the
     probability of a tree is summed over all of its binarisations.
 
     trees (ForestTrees): The trees of the forest.
@@ -95,9 +101,9 @@ class ForestDistribution(ABC):
         """Return the most probable trees, best first; fewer than n if the forest has no more.
 
         Probabilities are exact. The search ranks `TRIES` + 10 n derivations by the product of the rules' posteriors
-        given their left-hand sides. This is exact in a projection where trees have one binarisation; for a grammar
-        it is the variational approximation of Matsuzaki et al. (2005). The result is certainly right if the
-        probabilities of all returned trees leave less to other trees than the last returned tree has.
+        given their left-hand sides. This is exact in a projection where trees have one binarisation; for a grammar it
+        is the variational approximation of Matsuzaki et al. (2005). No better tree is missing if the last returned tree
+        is more probable than 1 minus the sum of the returned probabilities.
 
         RAISES (ValueError): If n is not a whole number from 1 to `MAX_N_BEST`.
         """
@@ -123,9 +129,9 @@ class ForestDistribution(ABC):
         return sorted(((key, *of_key) for key, of_key in trees.items()), key=lambda ranked: -ranked[1])[:n]
 
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
-        """Draw n trees independently from P(tree | words).
+        """Draw n trees from P(tree | words), independently and with replacement.
 
-        RAISES (ValueError): If n is not a whole number from 1 to `MAX_SAMPLES`, or the seed is negative.
+        RAISES (ValueError): If n is not a whole number from 1 to `MAX_SAMPLES`, or the seed is not one from 0 on.
         """
         check_samples(n, seed)
         uniforms = np.random.default_rng(seed).random((n, len(self.trees.words)))
@@ -137,24 +143,31 @@ class ForestDistribution(ABC):
 
     @abstractmethod
     def _logs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the log-weights by which trees rank: of edges, (n_edges,), and of roots, (n_items,)."""
+        """Return the log-weights with which trees are ranked: of edges, (n_edges,), and of roots, (n_items,)."""
 
     @abstractmethod
     def log_share(self, is_allowed: np.ndarray) -> float:
-        """Return ln P(derivation has allowed items only | words), in nats; -inf if there is no such derivation.
+        """Return ln P(all items of the derivation are allowed | words), in nats; -inf if no derivation is allowed.
 
         is_allowed (int8, (n_items,)): Whether each item of the forest may occur.
         """
 
     @abstractmethod
     def _draw(self, uniforms: np.ndarray) -> np.ndarray:
-        """Draw a derivation by uniform random numbers, float64 (n_words,); return its items in pre-order."""
+        """Draw a derivation, and return the indices of its items in pre-order.
+
+        uniforms (float64, (n_words,)): Independent random numbers from [0, 1).
+        """
 
 
 class ProjectedDistribution(ForestDistribution):
-    """P(tree | words) by a projection, which has no latent states, so that all answers are consistent.
+    """P(tree | words) under a projection: a distribution over the forest that has no latent states.
 
+    Therefore n-best trees, samples, marginals and entropy are consistent with each other.
+
+    trees (ForestTrees): The trees of the forest.
     projection (Projection): The projection of the marginals of a sentence.
+    log_probability (float): ln P(words) in nats.
     """
 
     def __init__(self, trees: ForestTrees, projection: Projection, log_probability: float) -> None:
@@ -179,8 +192,9 @@ class ProjectedDistribution(ForestDistribution):
 
 
 class LatentDistribution(ForestDistribution):
-    """P(tree | words) of a proper grammar, exact but for pruned trees: summed over all latent states.
+    """P(tree | words) under a proper grammar, exact except for pruned trees: summed over all latent states.
 
+    trees (ForestTrees): The trees of the forest.
     fine (FineGrammar): The latent grammar.
     marginals (Marginals): The marginals of the sentence under the grammar.
     """
@@ -217,5 +231,5 @@ class LatentDistribution(ForestDistribution):
 
 
 def _expected(probabilities: np.ndarray, values: np.ndarray) -> float:
-    """Return the expectation of values, float64 (n,), which may be infinite where the probability is 0."""
+    """Return the expectation of values, float64 (n,); values may be infinite where the probability is 0."""
     return float(probabilities @ np.where(probabilities > 0, values, 0.0))

@@ -1,4 +1,4 @@
-"""Chart parser by a grammar and evidence, in which all answers about trees come from one distribution."""
+"""Chart parser that uses a grammar and evidence; all answers about trees come from one distribution."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LOWER_TAGS = 0.03  # the same for the threshold of symbols of words
 
 @dataclass(frozen=True)
 class EvidenceWeights:
-    """Weights of the combination of a grammar with evidence, and the tempering of the result.
+    """Weights with which a grammar and evidence are combined, and the tempering of the result.
 
     span_power, tag_power (float): Powers of the odds of chains and of the probabilities of tags, see `FactorTable`.
     tau (float): Power of the weights of the projection, see `Projection`. It should be less than 1, since grammar and
@@ -47,18 +47,21 @@ class EvidenceWeights:
 
 
 class EvidenceParser(Parser):
-    """A chart parser whose items have factors from evidence; any number of threads may share it.
+    """A chart parser that multiplies its items with factors from evidence; any number of threads may share it.
 
     Answers about trees come from the projection of the grammar's marginals with evidence. Surprisal and probabilities
-    of sentences and prefixes are those of the grammar alone, since evidence of a word has seen the words after it.
+    of sentences, of trees with their words, and of prefixes come from the grammar alone, since evidence of a word has
+    seen the words after it.
 
-    grammar (Grammar): A grammar of any learner. Back-off rules are added for the chart.
-    evidence (EvidenceModel): The model of evidence, for queries that come without evidence.
+    grammar (Grammar): A grammar of any learner. Back-off rules, by which symbols combine children that the treebank
+        only has apart, are added.
+    evidence (EvidenceModel): The model that computes evidence for queries without evidence.
     weights (EvidenceWeights): Weights of the evidence, and tau.
-    settings (ChartSettings): Pruning; with evidence its thresholds are multiplied by small constants, since tempering
-        makes small probabilities larger. Surprisal uses them as they are.
+    settings (ChartSettings): Settings of pruning. With evidence its thresholds are multiplied by small constants, since
+        tempering makes small probabilities larger; surprisal uses them unchanged.
     decoding (Decoding): How one tree is chosen.
-    words (TagDictionary): As for `Parser`.
+    words (TagDictionary): Tags that words may have, as for `Parser`.
+    RAISES (ValueError): If the grammar lacks a tag of `words`.
     """
 
     def __init__(
@@ -84,7 +87,7 @@ class EvidenceParser(Parser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """The questions that the parser answers: all about trees, and those that the grammar alone answers."""
+        """The questions that the parser answers: "distribution" and "states", and what the grammar alone answers."""
         return self._alone.answers | {"distribution", "states"}
 
     @property
@@ -102,7 +105,7 @@ class EvidenceParser(Parser):
         return [query if query.evidence is evidence else replace(query, evidence=evidence) for query, evidence in pairs]
 
     def _has_enough(self, forest: Forest) -> bool:
-        """Return whether a chart has more than one tree, since a single tree has probability 1 whatever tau is."""
+        """Return whether a chart has more than one tree: a single tree would have probability 1, whatever tau is."""
         return forest.n_items > 2 * forest.n_words - 1
 
     def factors(self, query: Query) -> Factors:
@@ -121,7 +124,10 @@ class EvidenceParser(Parser):
         return self._alone.prefixes
 
     def _log_probability(self, marginals: Marginals) -> float:
-        """Return ln P(words) by the grammar alone, summed over the trees of the forest; nan if it has none of them."""
+        """Return ln P(words) under the grammar alone, in nats, summed over the trees of the forest.
+
+        It is nan if the grammar is not proper, or can generate none of these trees without back-off rules.
+        """
         if not self.is_proper:
             return float("nan")
         log = words_log_probability(self._fine, marginals.forest, self._alone.grammar.n_rules)

@@ -13,14 +13,14 @@ from spacy_lpcfg.parsing.evidence import Evidence
 
 
 class Factors(NamedTuple):
-    """The factors by which evidence multiplies the items of a chart of n words, and its probabilities of tags.
+    """The factors with which evidence multiplies the items of a chart of n words, and its probabilities of tags.
 
     spans (float64, (n (n + 1) / 2, n_columns)): The factors of each span [i, j), in the order (0, 1), (0, 2), ...
     columns (int32, (n_symbols,)): The column of `spans` for each symbol.
     tags (float64, (n, n_tags)): The factors of the tags of each word.
     tag_probabilities (float64, (n, n_tags)): P(tag | word).
-    symbol_logs (float32, (n, n_preterminals)): For each preterminal ln P(tag | word) plus the log-odds of its labels
-        over just the word.
+    symbol_logs (float32, (n, n_preterminals)): For each preterminal, ln P(tag | word) of its tag plus the log-odds of
+        its labels over the word.
     """
 
     spans: np.ndarray
@@ -34,8 +34,8 @@ class FactorTable:
     """Mapping from the symbols of a grammar to the chains and tags of evidence, to compute factors.
 
     The factor of symbol a over [i, j) is (p(chain of a) / p(no bracket)) ** `span_power`, and 1 for symbols without
-    brackets. The factor of a tag of a word is p(tag) ** `tag_power`. A chain that the evidence lacks counts as its
-    first label; a label or tag that the evidence lacks has the log-odds or log-probability `FLOOR`.
+    labels. The factor of a tag of a word is p(tag) ** `tag_power`. A chain that the evidence lacks counts as its first
+    label; a label or tag that the evidence lacks has the log-odds or log-probability `FLOOR`.
 
     grammar (Grammar): The grammar.
     chains (sequence of tuple of str): The unary chains of the columns of `Evidence.spans`.
@@ -83,8 +83,8 @@ def with_listed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Apply a tag dictionary to the factors of emissions; return new `tag_factors` and `extra`.
 
-    Unlisted tags of a word that has listed tags are multiplied by `UNLISTED`. Listed tags that a word was never seen
-    with get the factor in `unseen`.
+    If a word has listed tags, factors of its other tags are multiplied by `UNLISTED`. A listed tag that the word was
+    never seen with gets its factor in `unseen`.
 
     tag_factors (float64, (n_words, n_tags)): Factors of the emissions under each tag.
     extra (float64, (n_words, n_tags)): Factors of tags that the words were never seen with.

@@ -1,4 +1,13 @@
-"""Fallbacks for sentences without a tree in the grammar, in the order in which they are tried."""
+"""Fallbacks for sentences without a tree in the grammar, in the order in which they are tried.
+
+If the parser's chart has no tree, the first of these that applies returns one:
+
+1. One word: the most frequent root label over it.
+2. A chart that is too large for memory: trees of pieces of the sentence, joined.
+3. A grammar with back-off rules: its symbols combine children that the treebank only has apart.
+4. Constraints that no tree satisfies: the tree without constraints.
+5. Otherwise: the fewest constituents that cover the words, joined.
+"""
 
 from __future__ import annotations
 
@@ -57,15 +66,15 @@ class ChartParser(Protocol):
 def first_fallback(parser: ChartParser, query: Query, forest: Forest) -> Parse:
     """Return the parse of the first of `FALLBACKS` that finds one; the last always does.
 
-    forest (Forest): The empty forest of the sentence.
+    parser (ChartParser): The parser that found no tree.
+    query (Query): The sentence.
+    forest (Forest): The empty forest of the sentence; its `is_complete` is False if the chart was too large.
     """
     return next(parse for attempt in FALLBACKS if (parse := attempt(parser, query, forest)) is not None)
 
 
 def _single_word(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
-    """Parse a sentence of one word by putting the most frequent root label over it; None for more words or with
-    constraints.
-    """
+    """Put the most frequent root label over a single word; return None for several words or with constraints."""
     if len(query.words) > 1 or query.constraints:
         return None
     tag = (query.certain_tags[0] if query.certain_tags else None) or parser.tag_of_unparsed(query.words[0])
@@ -74,7 +83,10 @@ def _single_word(parser: ChartParser, query: Query, forest: Forest) -> Parse | N
 
 
 def _halves(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
-    """If the chart was too large for memory, parse pieces of at most half the words and join them; else None."""
+    """If the chart was too large for memory, parse pieces of at most half the words and join them.
+
+    Return None if it was not too large, or if there are constraints.
+    """
     if forest.is_complete or query.constraints:
         return None
     cuts = cut_points(query.words, len(query.words) // 2)
@@ -82,7 +94,10 @@ def _halves(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
 
 
 def _backed_off(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
-    """Parse with back-off rules unless the chart had them; if that chart is too large, join the fewest constituents."""
+    """Parse with back-off rules; return None if the chart had them already or if there is no tree.
+
+    If the chart with these rules is too large for memory, join the fewest constituents instead.
+    """
     wider = parser.backoff
     if wider is None:
         return None
@@ -93,7 +108,7 @@ def _backed_off(parser: ChartParser, query: Query, forest: Forest) -> Parse | No
 
 
 def _unconstrained(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
-    """If there are constraints, parse without them; else None."""
+    """Parse without the constraints; return None if there are none."""
     if not query.constraints:
         return None
     parse = parser.parse(query.free())
@@ -119,11 +134,13 @@ def _cover(parser: ChartParser, query: Query, status: str) -> Parse:
 
 
 def fewest_pieces(logs: np.ndarray) -> list[int]:
-    """Return the cuts of a sentence into the fewest pieces that have a tree each; on ties, into the most probable ones.
+    """Cut a sentence into the fewest pieces that have a tree each, and return the cuts.
 
-    logs (float64, (n_words + 1, n_words + 1)): The log-probability of the best tree of each piece [i, j); -inf if
-        there is none. A single word without a tree is a piece too, of the lowest probability.
-    RETURNS (list of int): The first word of each piece but the first, ascending; at least one.
+    Among cuts into equally many pieces, the one with the most probable pieces is taken.
+
+    logs (float64, (n_words + 1, n_words + 1)): ln P of each piece [i, j) as a whole tree, in nats; -inf if there is no
+        tree. A single word without a tree is a piece too, of the lowest probability.
+    RETURNS (list of int): The index of the first word of each piece except the first, ascending; at least one.
     """
     n_words, of_pieces = len(logs) - 1, logs.copy()
     words = np.arange(n_words)

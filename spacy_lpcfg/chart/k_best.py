@@ -16,7 +16,7 @@ class _Choice(NamedTuple):
 
     loss (float): The negative score of the derivation.
     edge (int): The topmost edge; -1 for a leaf.
-    left, right (int): Ranks of the derivations of the edge's children, from 0.
+    left, right (int): The ranks, from 0, of the two children's derivations among all derivations of that child.
     """
 
     loss: float
@@ -33,7 +33,7 @@ class KBest:
 
     The score of a tree is the sum of the scores of its edges and of its root.
 
-    forest (Forest): Any forest.
+    forest (Forest): The forest; it may have no trees.
     edge_scores (float, (n_edges,)): The score of each edge; -inf excludes an edge.
     root_scores (float, (n_items,)): The score of each item as the root of a tree; -inf excludes a root.
     """
@@ -54,7 +54,7 @@ class KBest:
             self._more(item)
 
     def trees(self) -> Iterator[list[int]]:
-        """Yield the items of each tree in pre-order, best tree first."""
+        """Yield each tree as the indices of its items in pre-order, best tree first."""
         roots = np.flatnonzero(np.isfinite(self._root_scores)).tolist()
         for _, root, k in heapq.merge(*map(self._of_root, roots)):
             yield self._nodes(root, k)

@@ -11,7 +11,7 @@ from spacy_lpcfg.grammar.lexicon import NO_TAG
 
 
 def label_table(grammar: Grammar) -> LabelTable:
-    """Return the table from symbols to labels and tags by which kernels turn items into brackets."""
+    """Return the table of the labels and the tag of each symbol, with which kernels turn items into brackets."""
     chains = grammar.label_chains
     ids = {label: i for i, label in enumerate(grammar.labels)}
     tag_of = np.full(grammar.n_symbols, NO_TAG, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""The chart parser: coarse forest, latent marginals, and decoding."""
+"""The chart parser: coarse forest, marginals of the latent grammar, and decoding."""
 
 from __future__ import annotations
 
@@ -51,13 +51,14 @@ class Parser(SentenceParser):
     """A chart parser for a grammar; it may be shared by threads.
 
     grammar (Grammar): A grammar of any learner.
-    settings (ChartSettings): Pruning.
+    settings (ChartSettings): Settings of pruning.
     decoding (Decoding): How one tree is chosen.
     tau (float or None): The power of the weights of the projection (`Projection`) that all answers about trees come
-        from; None for the latent grammar's own answers, without a projection.
+        from; None for answers of the latent grammar itself, without a projection.
     words (TagDictionary): Tags that words may have, see `with_listed`. Surprisal and the probabilities of sentences, of
-        trees and of prefixes do without.
-    RAISES (ValueError): If the grammar, without a projection, cannot be decoded so, or lacks a tag of `words`.
+        trees with their words, and of prefixes ignore them.
+    RAISES (ValueError): If `tau` is None and the grammar does not support the decoding, or if the grammar lacks a tag
+        of `words`.
     """
 
     def __init__(
@@ -86,25 +87,28 @@ class Parser(SentenceParser):
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        """The description of the grammar in error messages."""
+        """What error messages call the grammar."""
         return "a proper grammar" if self.is_proper else "a grammar whose parameters are no probabilities"
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """All questions if the grammar has probabilities of trees, otherwise those that the projection answers."""
+        """The questions that the parser answers: all of them if the grammar has probabilities of trees.
+
+        Otherwise there are "states", and with a projection "distribution" too.
+        """
         if self.grammar.has_tree_probabilities:
             return ANSWERS
         return frozenset({"states"} if self.tau is None else {"states", "distribution"})
 
     @property
     def is_proper(self) -> bool:
-        """Whether the grammar is a probability distribution, so that there are log-probabilities."""
+        """Whether the grammar is a probability distribution; if not, log-probabilities of sentences are nan."""
         return self.grammar.is_proper
 
     # Answers
 
     def parse(self, query: Sentence) -> Parse:
-        """Parse a sentence: return the best tree by the marginals, as the decoding chooses.
+        """Parse a sentence: return the tree that the decoding chooses from the marginals.
 
         If the grammar has no tree that satisfies the constraints, even with back-off rules, the result is the tree
         without constraints, with the status "unconstrained" unless it satisfies them. Further fallbacks for sentences
@@ -127,7 +131,13 @@ class Parser(SentenceParser):
         )
 
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
-        """Return the posteriors of a sentence under each of several powers of one projection."""
+        """Return the posteriors of a sentence for each tau, under projections of the same chart.
+
+        taus (sequence of float): Powers of the weights of the projection (`Projection`), above 0. The parser's own is
+            ignored.
+        RETURNS (list of Posteriors): The posteriors for each power; if the grammar has no tree over the whole sentence,
+            the scores of the tree that `parse` returns.
+        """
         query = Query.of(query)
         forest = self.forest(query)
         if not forest.n_items:
@@ -141,9 +151,7 @@ class Parser(SentenceParser):
         ]
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return the most probable tag of each word without context, by look-up; words that are no terminals count as
-        unknown.
-        """
+        """Return the most probable tag of each word without context; words that are not terminals count as unknown."""
         ids = self._context.likely_tags[self.grammar.lexicon.terminals_by_name(words)]
         return [self.grammar.tags[tag] for tag in ids.tolist()]
 
@@ -155,7 +163,7 @@ class Parser(SentenceParser):
 
         RETURNS (Distribution): Exact except for pruned trees, so that its ln P(words) is a lower bound, unlike
             `log_probability`.
-        RAISES (ValueError): As for `parse`, and if the grammar is not proper.
+        RAISES (ValueError): As for `parse`, and if `answers` lacks "distribution".
         """
         self.require("distribution")
         query = Query.of(query)
@@ -175,10 +183,11 @@ class Parser(SentenceParser):
         return LatentDistribution(symbols, self._fine, scores.marginals)
 
     def states(self, query: Sentence) -> list[StateVectors]:
-        """Return inside and outside vectors of the constituents and words of the tree that `parse` returns, in
-        pre-order.
+        """Return inside and outside vectors of the constituents and words of the tree of `parse`, in pre-order.
 
-        Available for any grammar, also for spectral ones. Empty if the grammar has no tree over the whole sentence.
+        Available for any grammar, also for spectral ones.
+
+        RETURNS (list of StateVectors): Empty if the grammar has no tree over the whole sentence.
         """
         self.require("states")
         forest = self.forest(Query.of(query))
@@ -227,7 +236,7 @@ class Parser(SentenceParser):
 
     @cached_property
     def prefixes(self) -> Prefixes:
-        """The probabilities of words by the grammar alone, without a chart that is pruned for parsing."""
+        """Surprisal and probabilities of words under the grammar alone, without a chart that is pruned for parsing."""
         return Prefixes(self.grammar, self._fine, threshold=self.settings.prefix_threshold)
 
     # The chart
@@ -241,7 +250,11 @@ class Parser(SentenceParser):
         ]
 
     def forest(self, query: Sentence) -> Forest:
-        """Return the pruned chart of a sentence; it is empty if the grammar has no tree."""
+        """Return the pruned chart of a sentence.
+
+        RETURNS (Forest): Empty if the grammar has no tree, or if the chart is too large for memory; only in the second
+            case `is_complete` is False.
+        """
         query = Query.of(query)
         if len(query.words) > self._most_words:
             return Forest()  # one that is not complete, as of a chart with too many rule applications
@@ -256,7 +269,7 @@ class Parser(SentenceParser):
         return wider if wider.n_items else forest
 
     def _has_enough(self, forest: Forest) -> bool:
-        """Return whether a chart that is pruned as usual does not have to be built again with a wider beam."""
+        """Return whether a pruned chart has enough trees, so that it need not be built again with a wider beam."""
         return forest.n_items > 0
 
     @property
@@ -291,14 +304,17 @@ class Parser(SentenceParser):
         return int(self._state_bytes[forest.item_table()[:, 2]].sum()) <= max_bytes
 
     def factors(self, query: Query) -> Factors | None:
-        """Return the factors of a sentence's evidence; None without any."""
+        """Return the factors of a sentence's evidence; None for a parser without evidence."""
         return None
 
     def context(
         self, query: Query, settings: ChartSettings, factors: Factors | None, *, as_written: bool = False
     ) -> SentenceContext:
-        """Return the emissions of a sentence, and what its words say of boundaries.
+        """Return the pruning information of a sentence: emissions of its words, and where spans may begin and end.
 
+        query (Query): The sentence.
+        settings (ChartSettings): Thresholds of pruning by context.
+        factors (Factors or None): Factors of evidence; None without evidence.
         as_written (bool): Whether words are looked up as they are written, as by `surprisal` and `log_probability`,
             since the probabilities of all sentences must sum to 1. If not, each word of a sentence in capitals or of a
             headline is looked up like the first word of a sentence.
@@ -338,14 +354,16 @@ class Parser(SentenceParser):
 
     @cached_property
     def backoff(self) -> Parser | None:
-        """The parser with back-off rules, by minimum Bayes risk if the decoding needs probabilities of trees."""
+        """The parser with back-off rules; it decodes by minimum Bayes risk if the decoding needs probabilities of
+        trees.
+        """
         grammar = with_backoff(self.grammar)
         has_decoding = self.decoding.is_for(replace(grammar, tau=1.0))  # by itself, without a projection
         decoding = self.decoding if has_decoding else MBR
         return Parser(grammar, settings=self.settings, decoding=decoding, tau=self.tau, words=self.words)
 
     def tag_of_unparsed(self, word: str) -> str:
-        """Return the most probable tag of a word, as the only word of a sentence that the grammar has no tree for."""
+        """Return the most probable tag of a word that is the only word of a sentence without a tree in the grammar."""
         lexicon = self.grammar.lexicon
         rows = slice(*lexicon.offsets[lexicon.terminal(word, True) :][:2])
         likely = lexicon.weights[rows] * self.grammar.symbol_weights[lexicon.symbols[rows]]
@@ -353,14 +371,14 @@ class Parser(SentenceParser):
 
     @cached_property
     def top_label(self) -> str:
-        """The most frequent label of whole trees."""
+        """The most frequent label at the root of trees, without an artificial root; "S" if there is none."""
         roots = np.argsort(-self.grammar.root_weights, kind="stable")
         return next((chain[0] for root in roots if (chain := self.grammar.label_chains[root])), "S")
 
     # Decoding
 
     def decode(self, query: Query, forest: Forest) -> Parse:
-        """Return the tree of a forest, which is not empty, that the decoding chooses."""
+        """Return the tree that the decoding chooses from a forest, which must not be empty."""
         candidates = self._candidates(query, self._scores(forest))
         return candidates.parse(self.decoding.choose(candidates), self.grammar, query)
 
@@ -371,7 +389,10 @@ class Parser(SentenceParser):
         return marginals.log_probability if self.is_proper else float("nan")
 
     def _marginals(self, forest: Forest) -> tuple[Marginals, np.ndarray, np.ndarray, str]:
-        """Return the marginals of a forest, those of edges and of items (coarse ones as a fallback), and the status."""
+        """Return the marginals of a forest, the marginals of its edges and of its items as arrays, and the status.
+
+        If latent marginals are not finite or sum to 0, the arrays have coarse posteriors and the status is "coarse".
+        """
         marginals = self.marginals(forest)
         edges, items = marginals.edges(), marginals.items()
         if marginals.total and np.isfinite(edges).all() and np.isfinite(items).all():
@@ -401,11 +422,13 @@ def grammar_parser(
 ) -> Parser:
     """Create the chart parser of a grammar; `make_parser` calls this.
 
+    grammar (Grammar): The grammar.
     decoding (Decoding): How one tree is chosen.
-    chart (ChartSettings): Pruning.
+    chart (ChartSettings): Settings of pruning.
     tau (float or None): Power of the weights of the projection; None for the tau of the grammar. At 1 the answers come
         from the latent grammar, without a projection.
     words (TagDictionary): Tags that words may have.
+    RAISES (ValueError): As for `Parser`.
     """
     power = grammar.tau if tau is None else tau
     return Parser(grammar, settings=chart, decoding=decoding, tau=None if power == 1 else power, words=words)

@@ -1,4 +1,4 @@
-"""Surprisal by a latent grammar, from its prefix probabilities.
+"""Surprisal under a latent grammar, from its prefix probabilities.
 
 The probability that a sentence begins with some words is summed over all trees of all continuations (Jelinek and
 Lafferty 1991, "Computation of the probability of initial substring generation by stochastic context-free grammars";
@@ -6,7 +6,7 @@ Stolcke 1995). Here it is computed from left to right over symbols with latent s
 each symbol as the right sibling of a constituent that ends at a position. Its closure over left corners, O (I - L)^-1,
 is the weight of each state of each symbol that begins with the next word. L has the left children of each parent,
 summed over all right siblings, so that the inverse contains left-branching chains of any length. There are no unary
-rules, since chains are collapsed to symbols.
+rules, since unary chains are collapsed to symbols.
 
 Differs: right siblings are weighted by all finite trees below them, which is 1 for a consistent grammar, so that for
 any grammar the sums are over finite sentences.
@@ -58,10 +58,10 @@ class Prefixes:
         """Return the surprisal of each word given the words before it, and of the end of the sentence.
 
         words (sequence of str): At least one, in treebank spelling. An unknown word has the surprisal of its signature.
-        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before) in bits, and finally that of the end. Values are
-            never negative and sum to -log2 P(sentence): exactly with the threshold 0, otherwise they are larger by
-            thousandths of a bit. If no sentence of the grammar begins with the words up to some word, values are inf
-            from that word on.
+        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before) in bits, and finally the surprisal of the end.
+            Values are never negative and sum to -log2 P(sentence): exactly with the threshold 0, otherwise they are
+            larger by thousandths of a bit. If no sentence of the grammar begins with the words up to some word, values
+            are inf from that word on.
         RAISES (ValueError): If trees below some states of the grammar never end.
         """
         with np.errstate(invalid="ignore"):
@@ -69,17 +69,23 @@ class Prefixes:
         return np.where(np.isnan(bits), np.inf, np.maximum(bits, 0.0))
 
     def log_probability(self, words: Sequence[str]) -> float:
-        """Return ln P(words) in nats, as exact as `surprisal`; -inf if the grammar has no tree for the words."""
+        """Return ln P(words) in nats; -inf if the grammar has no tree for the words.
+
+        It is exact with the threshold 0, otherwise a lower bound.
+
+        words (sequence of str): At least one, in treebank spelling.
+        RAISES (ValueError): If trees below some states of the grammar never end.
+        """
         return float(self.log_probabilities(*self._grammar.lexicon.look_up(words))[-1])
 
     def log_probabilities(self, terminals: np.ndarray, tag_factors: np.ndarray) -> np.ndarray:
-        """Return ln P(a sentence begins with the first k words) for k from 0 to n, then ln P(the n words are a
-        sentence).
+        """Return the log-probability of each prefix of a sentence, and of the whole sentence.
 
         terminals (int32, (n,)): The id of each word's terminal, from `Lexicon.look_up`.
         tag_factors (float64, (n, n_tags)): The factor of each word under each tag, from `Lexicon.look_up`.
-        RETURNS (float64, (n + 2,)): Log-probabilities in nats, from 0 on non-increasing but for rounding; -inf from the
-            first word on with which no sentence of the grammar continues.
+        RETURNS (float64, (n + 2,)): In nats, ln P(a sentence begins with the first k words) for k from 0 to n, and
+            finally ln P(the n words are a sentence). Values begin with 0 and do not rise but for rounding. They are
+            -inf from the first word on with which no sentence of the grammar continues.
         RAISES (ValueError): If trees below some states of the grammar never end.
         """
         chart = PrefixChart(self._fine, self._index, self._grammar, self._threshold)
@@ -107,8 +113,9 @@ class Prefixes:
     def _chains(self) -> np.ndarray:
         """The rows of (I - L)^-1 for interminals, float64 (n_states of interminals, n_states in all).
 
-        The inverse is the sum of all powers of L; the rows of preterminals are those of I. It is computed once and
-        read-only, since SciPy's `lu_solve`, called for each word, would write to its arguments and not be thread-safe.
+        Interminals are symbols over two children. The inverse is the sum of all powers of L; the rows of preterminals
+        are those of I. It is computed once and read-only, since SciPy's `lu_solve`, called for each word, would write
+        to its arguments and not be thread-safe.
         """
         from threadpoolctl import threadpool_limits
 
@@ -127,10 +134,10 @@ class Prefixes:
     def _completions(self) -> np.ndarray:
         """The total weight of all finite trees below each state of each symbol, float64 (n_states in all,).
 
-        This is the least solution of x = base + J x + Q(x, x) over the states of interminals, computed by Newton's
-        method from 0 (Etessami and Yannakakis 2009): `base` has the rules with two preterminals, J those with one, and
-        Q those with none. If parameters sum to more than 1, even by rounding, there may be no solution; then the
-        weights are clipped to 1.
+        This is the least solution of x = base + J x + Q(x, x) over the states of interminals (symbols over two
+        children), computed by Newton's method from 0 (Etessami and Yannakakis 2009). Rules with two preterminals are in
+        `base`, rules with one in J, and rules without any in Q. If parameters sum to more than 1, even by rounding,
+        there may be no solution; then the weights are clipped to 1.
         """
         first, weights = self._first, self._emissions()
         is_inner = self._grammar.rules[:, 1:].min(axis=1) >= self._grammar.n_preterminals
@@ -149,7 +156,7 @@ class Prefixes:
         return weights
 
     def _emissions(self) -> np.ndarray:
-        """Return the total weight of all words below each state of each preterminal, 0 for interminals."""
+        """Return the total weight of all words below each state of each symbol; 0 for symbols over two children."""
         lexicon = self._grammar.lexicon
         per_row = lexicon.words_per_row(self._grammar.tag_of)
         per_row[np.isin(lexicon.row_terminals, lexicon.tag_terminals)] = 0.0

@@ -20,7 +20,7 @@ Outcome = TypeVar("Outcome")
 
 
 class State(NamedTuple):
-    """A symbol with its latent state, both as ids."""
+    """A symbol with one of its latent states, both as ids."""
 
     symbol: int
     state: int
@@ -34,8 +34,8 @@ def sample_trees(grammar: Grammar, *, seed: int = 0, max_words: int = 200) -> It
     max_words (int): Trees of more words are rejected and drawn again.
     YIELDS (Tree): n-ary trees with expanded unary chains, without the root label. Unknown words are drawn as their
         signature, such as "<form Cap s>".
-    RAISES (ValueError): If the grammar is not proper, `MAX_TRIES` trees in a row are longer than `max_words`, or an
-        argument is out of range.
+    RAISES (ValueError): If the grammar is not proper, or an argument is out of range; and while trees are drawn, if
+        `MAX_TRIES` trees in a row are longer than `max_words`.
     """
     SEED(seed=seed)
     COUNT(max_words=max_words)
@@ -60,7 +60,9 @@ def _trees(tables: _Tables, rng: np.random.Generator, max_words: int) -> Iterato
 
 
 def _derive(tables: _Tables, rng: np.random.Generator, max_words: int) -> list[tuple[str, str | None]] | None:
-    """Draw a derivation: (symbol, word) in pre-order, word None for inner nodes; None if it exceeds `max_words`."""
+    """Draw a derivation as (symbol, word) in pre-order, with the word None for inner nodes; None if it exceeds
+    `max_words`.
+    """
     nodes: list[tuple[str, str | None]] = []
     stack = [tables.roots.draw(rng)]
     n_words, is_first = 1, True
@@ -101,9 +103,10 @@ class _Choice(Generic[Outcome]):
 class _Tables:
     """The parameters of a grammar as categorical distributions.
 
-    roots (choice of State): Roots of trees.
-    rules (dict[State, choice of int]): Rules of each interminal in each state.
-    terminals (dict[State, choice of int]): Terminals of each preterminal in each state.
+    roots (choice of State): Symbols and states of the roots of trees.
+    rules (dict[State, choice of int]): Indices of the rules of each interminal (symbol over two children) in each
+        state.
+    terminals (dict[State, choice of int]): Ids of the terminals of each preterminal in each state.
     """
 
     def __init__(self, grammar: Grammar) -> None:
@@ -120,7 +123,7 @@ class _Tables:
             add(symbol)
 
     def children(self, parent: State, rng: np.random.Generator) -> tuple[State, State]:
-        """Draw a rule for a parent; return the symbols and states of its two children."""
+        """Draw a rule for a parent, and return the symbols and states of its two children."""
         rule = self.rules[parent].draw(rng)
         _, left, right = self.grammar.rules[rule].tolist()
         pairs = self.grammar.tensor(rule)[parent.state]
@@ -129,7 +132,7 @@ class _Tables:
         return State(left, pair // pairs.shape[1]), State(right, pair % pairs.shape[1])
 
     def word(self, preterminal: State, is_first: bool, rng: np.random.Generator) -> str:
-        """Draw a terminal of a preterminal; return a word or signature that the terminal stands for."""
+        """Draw a terminal of a preterminal, and return a word or signature that the terminal stands for."""
         key = self.terminals[preterminal].draw(rng), int(self.grammar.tag_of[preterminal.symbol]), is_first
         if key not in self.names:
             names, factors = self.grammar.lexicon.names_of(key[0], is_first)

@@ -1,4 +1,4 @@
-"""Settings of chart parsing: pruning, and marginals."""
+"""Settings of chart parsing: pruning, and which marginals are decoded."""
 
 from __future__ import annotations
 
@@ -29,23 +29,24 @@ _SHARES = (
 
 @dataclass(frozen=True)
 class ChartSettings(Variants):
-    """Settings of pruning and of the marginals that decodings take.
+    """Settings of chart parsing: pruning, and which marginals are decoded.
 
-    The variant "2013", which is also "paper", prunes as Cohen et al. (2013) do: by the marginals of items under the
-    treebank PCFG, and by nothing else.
+    The variant "2013", which is also "paper", prunes as Cohen et al. (2013) do: only by the marginals of items under
+    the treebank PCFG.
 
-    threshold (float): Minimum marginal of an item (a, i, j) under the treebank PCFG.
-    edge_threshold (float): Minimum marginal of an edge (a -> b c, i, k, j) under the treebank PCFG.
-    beam (float): Items below this share of the best score in their coarse cell are pruned; 0 for no pruning.
+    threshold (float): Minimum marginal of an item (symbol a over the words [i, j)) under the treebank PCFG.
+    edge_threshold (float): Minimum marginal of an edge (a -> b c over [i, k) and [k, j)) under the treebank PCFG.
+    beam (float): Items below this share of the best score over the same words are pruned; 0 for no pruning.
     tag_threshold (float): Minimum posterior of a preterminal symbol (a tag with the labels that span only its word)
         given the context of the word; 0 for no pruning.
     boundary_threshold (float): Minimum posterior, given the context, of the beginning of a span and of the end of a
         constituent of several words; 0 for no pruning.
-    boundary_merit (bool): Whether the beam also compares how well items fit between the words around them (Caraballo
-        and Charniak 1998), in addition to inside and prior probabilities.
-    retry_beam (float or None): If pruning left no tree, or with evidence only one, the chart is built again with this
-        share of the beam, and without pruning by context; None to use the back-off rules at once.
-    prefix_threshold (float): Minimum posterior of a constituent, given the words up to its end, in `Parser.surprisal`.
+    boundary_merit (bool): Whether the scores that the beam compares also tell how well items fit between the words
+        around them (Caraballo and Charniak 1998), in addition to inside and prior probabilities.
+    retry_beam (float or None): If pruning left no tree, or with evidence only one, the chart is built again with `beam`
+        multiplied by this, and without pruning by context; None to use the back-off rules at once.
+    prefix_threshold (float): Minimum posterior of a constituent, given the words up to its end, for `Parser.surprisal`
+        and `Parser.log_probability`.
     absolute (bool): Whether to decode absolute marginals (section 3.3 of Cohen et al. 2013) instead of signed ones.
     max_applications (int): Limit on the rule applications of a coarse chart, and so on its memory, at
         `APPLICATION_BYTES` each; state vectors of the forest have the same limit. Larger sentences are cut in two.

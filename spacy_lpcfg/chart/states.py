@@ -12,9 +12,10 @@ from spacy_lpcfg.parsing.result import StateVectors
 def states_of(grammar: Grammar, items: np.ndarray, marginals: Marginals, nodes: np.ndarray) -> list[StateVectors]:
     """Return the inside and outside vectors of the constituents and words of a tree, in pre-order.
 
-    items (int32, (n_items, 4)): Item table of the forest.
+    grammar (Grammar): The grammar.
+    items (int32, (n_items, 4)): The item table of the forest, from `Forest.item_table`.
     marginals (Marginals): Marginals of the forest.
-    nodes (int32, (n_nodes,)): Items of the tree, in pre-order.
+    nodes (int32, (n_nodes,)): Indices of the tree's items, in pre-order.
     """
     vectors = []
     for node in nodes.tolist():
