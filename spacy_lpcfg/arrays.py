@@ -18,12 +18,18 @@ def in_blocks(sizes: Sizes) -> Sizes:
 
 
 def offsets(sizes: np.ndarray) -> np.ndarray:
-    """Return where each of n consecutive parts of the given sizes starts, and where the last ends, int64 (n + 1,)."""
+    """Return the start of each of n consecutive parts, and the end of the last, int64 (n + 1,).
+
+    sizes (int, (n,)): The sizes of the parts.
+    """
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 def ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Concatenate the ranges start, start + 1, ..., start + size - 1 for each start and size."""
+    """Concatenate the ranges start, start + 1, ..., start + size - 1 of each start and size, int64 (sum of sizes,).
+
+    starts, sizes (int, (n,)): The first number and the length of each range.
+    """
     return np.repeat(starts - offsets(sizes)[:-1], sizes) + np.arange(sizes.sum())
 
 

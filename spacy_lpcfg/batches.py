@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield the items in lists of `size`, the last of them perhaps shorter: `itertools.batched` of Python 3.12."""
+    """Yield the items in lists of `size`; the last list may be shorter (as `itertools.batched` of Python 3.12)."""
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch

@@ -32,7 +32,7 @@ def counted(n: int, one: str, several: str | None = None) -> str:
 
 
 class Check(NamedTuple):
-    """A condition on a setting with its description.
+    """A condition on settings, with its description. Called with settings as keyword arguments, it checks them.
 
     expected (str): Description for the error message.
     holds (callable): Predicate on a value.
@@ -60,7 +60,11 @@ class Check(NamedTuple):
 
 
 def number(description: str, holds: Callable[[Any], bool]) -> Check:
-    """Return a check for a finite number (not a bool) that satisfies a condition."""
+    """Return a check for a finite number (not a bool) that satisfies a condition.
+
+    description (str): The condition in words, such as "from 0 to 1".
+    holds (callable): The condition.
+    """
     return Check(f"a number {description}", lambda value: _is_finite(value) and holds(value), _UNQUOTED)
 
 
@@ -80,12 +84,12 @@ def at_least(minimum: float) -> Check:
 
 
 def one_of(*choices: str) -> Check:
-    """Return a check for one of some strings."""
+    """Return a check for a string that is one of the choices."""
     return Check(f"one of {', '.join(map(repr, choices))}", lambda value: isinstance(value, str) and value in choices)
 
 
 def instance_of(description: str, *kinds: type) -> Check:
-    """Return a check for an instance of some classes."""
+    """Return a check for an instance of any of the classes `kinds`."""
     return Check(description, lambda value: isinstance(value, kinds))
 
 
@@ -121,11 +125,13 @@ SEED = whole(0)
 
 
 def check_one_of(what: str, value: str, choices: Iterable[str], defaults: Mapping[str, Any] | None = None) -> None:
-    """Check a name, and suggest the nearest one.
+    """Check that a name is one of the choices; if not, the message suggests the nearest one.
 
     what (str): The noun for the name in the message, such as "a learner".
+    value (str): The name.
+    choices (iterable of str): The allowed names, at least one.
     defaults (mapping or None): The default value of each choice, if choices are settings; the message shows it.
-    RAISES (ValueError): If `value` is none of the choices.
+    RAISES (ValueError): If `value` is not one of the choices.
     """
     names = list(choices)
     if value not in names:
@@ -137,7 +143,9 @@ def check_one_of(what: str, value: str, choices: Iterable[str], defaults: Mappin
 
 
 def make_tuples(settings: object, *names: str) -> None:
-    """Make tuples of the named fields of a frozen dataclass: of lists, as configs have them, or of a mapping's values.
+    """Convert the named fields of a frozen dataclass to tuples, in place.
+
+    A field may be a list, as in configs, or a mapping, of which the values are taken.
 
     RAISES (ValueError): If a field is a string.
     """

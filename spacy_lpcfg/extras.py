@@ -10,7 +10,7 @@ from typing import Any
 
 
 def extra(module: str, what: str, name: str) -> Any:
-    """Import a module of an optional dependency.
+    """Import a module of an optional dependency, and return it.
 
     module (str): The module, such as "nltk.tree".
     what (str): The feature that needs it, for the error message.
@@ -29,7 +29,7 @@ def extra(module: str, what: str, name: str) -> Any:
 
 
 def _missing(extra_name: str) -> list[str]:
-    """Return the packages of an extra that are not installed; each has its module's name."""
+    """Return the packages of an extra that are not installed; package and module must have the same name."""
     mine = re.compile(rf"""([\w.-]+).*\bextra == ["']{extra_name}["']""")
     names = [match[1] for line in requires("spacy-lpcfg") or () if (match := mine.match(line))]
     return [name for name in names if find_spec(name) is None]

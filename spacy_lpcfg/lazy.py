@@ -10,11 +10,11 @@ from importlib import import_module
 def lazy_names(
     package: str, names: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Return the `__getattr__`, the `__dir__` and the `__all__` of a package (PEP 562).
+    """Return `__getattr__`, `__dir__` and `__all__` of a package that imports its names at first use (PEP 562).
 
     package (str): The `__name__` of the package.
-    names (mapping of str to sequence of str): The public names of each module. `dir` lists these, and neither what the
-        package imports for itself nor its modules.
+    names (mapping of str to sequence of str): The public names of each module, by the module's name within the package.
+        Only these are listed by `dir`.
     """
     modules = {name: module for module, in_module in names.items() for name in in_module}
 

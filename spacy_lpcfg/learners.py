@@ -1,4 +1,4 @@
-"""The table of learners, from which commands, configs, messages and docs take the name and settings of each.
+"""The table of learners, from which commands, configs, messages and docs take their names and settings.
 
 A new learner is an entry of `LEARNERS`; no command, config or page has to list it. Importing the table loads no
 learner, so that commands start fast.
@@ -28,10 +28,11 @@ class NamedLearner:
     name (str): The name in commands and configs.
     sentence (str): What the learner learns, in one sentence.
     load (callable): Imports and returns the class of the learner, a frozen dataclass of settings.
-    command (str): The command `spacy-lpcfg learn COMMAND` that learns by it.
-    component (str): The component of a pipeline that holds what it learns.
-    takes_evidence (bool): Whether evidence can be learned with its grammar, as the setting `evidence` says.
-    has_evidence (bool): Whether evidence is learned with the default variant, unless the setting says otherwise.
+    command (str): The command `spacy-lpcfg learn COMMAND` that runs the learner.
+    component (str): The component of a pipeline that holds the learned model.
+    takes_evidence (bool): Whether evidence can be learned together with the grammar, which the setting `evidence`
+        decides.
+    has_evidence (bool): Whether evidence is learned with the default variant if the setting `evidence` is None.
     """
 
     name: str
@@ -44,18 +45,19 @@ class NamedLearner:
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
-        """The settings by name, in the order of the dataclass; with `evidence` if it takes some."""
+        """The settings by name, in the order of the dataclass; `evidence` is last if the learner can take evidence."""
         parameters = dict(signature(self.load(), eval_str=True).parameters)
         return {**parameters, _EVIDENCE.name: _EVIDENCE} if self.takes_evidence else parameters
 
     @property
     def has_variants(self) -> bool:
-        """Whether the learner has variants with the settings of papers (`Variants`)."""
+        """Whether the learner has variants (`Variants`), which have the settings of papers."""
         return issubclass(self.load(), Variants)
 
     def defaults(self, variant: str | int = DEFAULT) -> Any:
         """Return the learner with the settings of a variant.
 
+        variant (str or int): The name of the variant, or the year of a paper, see `Variants.variants`.
         RAISES (ValueError): If the learner has no such variant.
         """
         learner = self.load()
@@ -118,12 +120,12 @@ LEARNERS = (
 
 
 def learners_of(command: Command) -> tuple[NamedLearner, ...]:
-    """Return the learners of a command `spacy-lpcfg learn COMMAND`."""
+    """Return the learners that the command `spacy-lpcfg learn COMMAND` can run, in the order of the table."""
     return tuple(entry for entry in LEARNERS if entry.command == command)
 
 
 def learner_of(name: str) -> NamedLearner:
-    """Return the learner of a name.
+    """Return the learner with a name.
 
     RAISES (ValueError): If no learner has this name.
     """

@@ -1,4 +1,4 @@
-"""Parallel function calls by joblib, in this process, in other processes, or on a cluster.
+"""Parallel function calls with joblib, in this process, in other processes, or on a cluster.
 
 `joblib.parallel_config(backend=...)` chooses where calls run. Results come in the order of the calls, so that sums over
 them do not depend on the number of workers, or on the failure of one.
@@ -38,7 +38,8 @@ def in_order(
 ) -> Iterator[Result]:
     """Call a function for each tuple of arguments, in parallel, and yield the results in order.
 
-    function (callable): A function of a module or a class, so that it can be pickled; repeated if its worker dies.
+    function (callable): A function of a module or a class, so that it can be pickled. A cluster may repeat a call if
+        the worker that runs it dies.
     calls (iterable of tuple): Arguments of each call, consumed lazily.
     n_jobs (int or None): Number of joblib workers; None for the number of `joblib.parallel_config`, or 1.
     prefer (str or None): "threads" to prefer threads if no backend was chosen; None for processes.
@@ -69,8 +70,9 @@ def in_processes(function: Callable[[Item], Result], items: Iterable[Item], n_pr
     """Call a function for each item in processes of this machine, and yield the results in the order of the items.
 
     function (callable): Pickled once for each process.
-    items (iterable): Read lazily, some items for each process ahead.
-    RAISES (concurrent.futures.process.BrokenProcessPool): If a process dies. Other errors are those of the function.
+    items (iterable): Read lazily, a few items per process in advance.
+    n_process (int): Number of processes.
+    RAISES (concurrent.futures.process.BrokenProcessPool): If a process dies. Other errors come from the function.
     """
     workers = _Workers(function, n_process)
     yield from (result for _, result in _taken(workers.run(items, "generator")))
@@ -81,14 +83,13 @@ def as_completed(
 ) -> Generator[tuple[Item, Result | None], None, None]:
     """Call a function in worker processes, and yield each item with its result as soon as the result is there.
 
-    If a process dies, all calls that were running are repeated one by one, so that it is known which of them it died
-    in.
+    If a process dies, all calls that were running are repeated one by one, to find the call that kills it.
 
     function (callable): Pickled once for each process; it must not raise.
-    items (iterable): Hashable and distinct.
+    items (iterable): Hashable and distinct items, the arguments of the calls.
     n_process (int or None): Number of processes of this machine; None for the workers of the Dask cluster that
         `joblib.parallel_config(backend="dask", scatter=[function])` has chosen.
-    YIELDS (tuple): The item and its result; None for an item in whose calls `MOST_DEATHS` processes have died.
+    YIELDS (tuple): The item and its result; None for an item whose call has killed `MOST_DEATHS` processes.
     """
     workers, waiting = _Workers(function, n_process), iter(items)
     is_finished = False
@@ -104,7 +105,7 @@ def as_completed(
 
 
 def _taken(results: Generator[Result, None, None]) -> Iterator[Result]:
-    """Yield results, without a warning of joblib's where fewer are taken than were begun, as when Ctrl-C is pressed."""
+    """Yield results; suppress the warning of joblib if not all are taken, as when Ctrl-C is pressed."""
     try:
         for result in results:  # noqa: UP028 (`yield from` would close them first)
             yield result
@@ -121,9 +122,9 @@ def _noted(items: Iterable[Item], running: dict[Item, None]) -> Iterator[Item]:
 
 
 class _Workers:
-    """Processes that have a function; arguments are those of `as_completed`.
+    """Processes that hold a function; `function` and `n_process` are as in `as_completed`.
 
-    death (type): The error that joblib raises when a process dies, or several of a cluster at the same call.
+    death (type): The error that joblib raises when a process dies, or when several of a cluster die at the same call.
     """
 
     def __init__(self, function: Callable[[Any], Any], n_process: int | None) -> None:
@@ -131,7 +132,7 @@ class _Workers:
         self.death: type[Exception] = _killed_worker() if n_process is None else BrokenProcessPool
 
     def run(self, items: Iterable[Any], return_as: str) -> Any:
-        """Return the items with their results, as joblib's `return_as` says."""
+        """Return pairs of an item and its result, in the form and order that joblib's `return_as` says."""
         from joblib import Parallel, delayed
 
         if self.n_process is None:  # the backend replaces an argument that it has sent to the workers
@@ -143,7 +144,7 @@ class _Workers:
         )
 
     def alone(self, item: Any) -> Any:
-        """Return the result of a call while no other is made; None if each process dies of it."""
+        """Return the result of a call while no other call runs; None if it kills each process that tries it."""
         n_deaths = MOST_DEATHS if self.n_process else 1  # Dask repeats calls itself
         for _ in range(n_deaths):
             with suppress(self.death):
@@ -178,7 +179,9 @@ def _call_here(item: Item) -> tuple[Item, Any]:
 
 
 def _call_there(function: Callable[[Item], Result], item: Item) -> tuple[Item, Result]:
-    """Call a copy of a function of this thread of a worker alone, since a pipeline reads one file at a time."""
+    """Call a copy of a function that belongs to this thread of a worker alone, since a pipeline reads one file at a
+    time.
+    """
     if getattr(_of_thread, "original", None) is not function:
         _of_thread.original, _of_thread.copy = function, deepcopy(function)
     return item, _of_thread.copy(item)

@@ -1,4 +1,4 @@
-"""Matrix products that BLAS computes in one thread: its other threads would spin for as long as the rest of a parse."""
+"""Matrix products in one thread: further threads of BLAS would busy-wait for as long as the rest of a parse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ROWS = 24  # at once, where the other matrix is too large for more
 
 
 def product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return x @ y in pieces that are too small for more than one thread.
+    """Return x @ y, computed in blocks that are so small that BLAS uses one thread.
 
     x (floating, (n, k)), y (floating, (k, m)): The matrices.
     """

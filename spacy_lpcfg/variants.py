@@ -1,6 +1,6 @@
 """Variants of learners: the defaults, and the settings of papers.
 
-A variant only names values of settings. Any of them can be changed, as those of the default can.
+A variant is a set of values of settings, each of which can still be changed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Variant = TypeVar("Variant", bound="Variants")
 
 
 class Variants:
-    """A base class for dataclasses of settings with defaults, which can be set to those of a paper.
+    """A base class for dataclasses of settings, whose instances can be created with the settings of a paper.
 
     papers (mapping, of the class): Settings of each paper, by its year, that differ from the defaults; sizes that a
         paper varies, such as the number of states, are not included.
@@ -25,13 +25,18 @@ class Variants:
 
     @classmethod
     def variants(cls) -> dict[str, Mapping[str, Any]]:
-        """Return the settings of each variant: "default", "paper" (the latest paper), and the year of each paper."""
+        """Return the settings of each variant that differ from the defaults.
+
+        The variants are "default", the year of each paper, and "paper", which is the latest paper.
+        """
         return {DEFAULT: {}, **({PAPER: cls.papers[max(cls.papers)]} if cls.papers else {}), **cls.papers}
 
     @classmethod
     def variant(cls: type[Variant], variant: str | int = DEFAULT, /, **settings: Any) -> Variant:
-        """Create settings from a variant, by its name or year; `settings` override single ones.
+        """Create settings from a variant.
 
+        variant (str or int): The name of the variant, or the year of a paper.
+        settings: Values of single settings, which replace those of the variant.
         RAISES (ValueError): If there is no such variant.
         """
         variants = cls.variants()

@@ -1,1 +1,1 @@
-"""Evaluation of trees and probabilities: EVALB, unlabelled brackets, calibration."""
+"""Evaluation of trees and probabilities: EVALB, unlabelled brackets, calibration of probabilities."""

@@ -1,4 +1,4 @@
-"""Alignment of trees with gold trees that have another tokenization or sentence segmentation, by characters.
+"""Alignment, by characters, of trees with gold trees that have another tokenization or sentence segmentation.
 
 As in Jo, Park and Park (2024), "A novel alignment-based approach for PARSEVAL measures": sentences that together have
 the same characters are scored together, and a constituent is right if it has the label and characters of a gold one.
@@ -21,13 +21,14 @@ def align(golds: Sequence[Tree], tests: Sequence[SentenceTrees]) -> tuple[list[T
     """Return gold and test trees with the same sentences and the same tokens.
 
     Words are compared as in text (`unescape_token`), without the white space between them. A word that the other tree
-    splits is split too, and each part has its tag. Sentences that the other side joins are joined. Where the characters
-    differ, gold and test sentences are paired unchanged, one to one.
+    splits is split too, and each part gets the tag of the word. Sentences that the other side joins are joined. Where
+    the characters differ, gold and test sentences are paired unchanged, one to one.
 
-    golds (sequence of Tree): Gold trees, clean.
-    tests (sequence of Tree, sequence of Tree, or None): The trees of a parser; sentence boundaries may differ.
+    golds (sequence of Tree): Gold trees, cleaned of empty elements.
+    tests (sequence of (Tree, sequence of Tree, or None)): The trees of a parser; sentence boundaries may differ. None
+        or an empty sequence stands for a sentence without a tree.
     RETURNS (list of Tree, list of Tree or None): Aligned gold and test trees, of equal number; None for a missing tree.
-    RAISES (ValueError): If there are more test trees than gold trees have text.
+    RAISES (ValueError): If test trees are left after the last gold tree.
     """
     parsed = [_joined((test,) if isinstance(test, Tree) else test or ()) for test in tests]
     pairs = [*_pairs(golds, parsed)]
@@ -82,7 +83,7 @@ def _ends(tree: Tree) -> set[int]:
 
 
 def _joined(trees: Sequence[Tree]) -> Tree | None:
-    """Return a tree over all sentences: a single tree unchanged, several below a root; None if there are none."""
+    """Return one tree: a single tree unchanged, several below a new root; None for an empty sequence."""
     return trees[0] if len(trees) == 1 else Tree(_ROOT, trees) if trees else None
 
 

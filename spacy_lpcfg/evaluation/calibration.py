@@ -1,7 +1,8 @@
-"""Calibration of the probabilities of brackets, tags and trees: reliability diagrams, and the tau that mends them.
+"""Calibration of the probabilities of brackets, tags and trees: reliability diagrams, and fitting of tau.
 
-All answers about the trees of a sentence are of one distribution. Its weights to the power tau, normalised, are that of
-one that is less sure (tau below 1) or surer; `fit_tau` chooses it by the likelihood of held-out trees.
+All answers about the trees of a sentence come from one distribution. Raising its weights to the power tau and
+normalizing them makes it less certain (tau below 1) or more certain. `fit_tau` chooses the tau that gives the brackets
+of held-out trees the largest likelihood.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ class Reliability(NamedTuple):
 
     @property
     def expected_error(self) -> float:
-        """The expected calibration error, in [0, 1]: the mean distance of confidence and accuracy over all brackets."""
+        """The expected calibration error, in [0, 1]: the mean of |confidence - accuracy| over all brackets; 0 without
+        any.
+        """
         filled = self.counts > 0
         distances = np.abs(self.confidences - self.accuracies)[filled]
         return float(np.average(distances, weights=self.counts[filled])) if filled.any() else 0.0
@@ -46,7 +49,7 @@ Outcomes = tuple[np.ndarray, np.ndarray]
 
 
 def outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
-    """Return the probability of each bracket of some parses, and whether it is in the gold tree.
+    """Return the probability of each bracket of parses, and whether the bracket is in the gold tree.
 
     parses (sequence of Parse): Parses of the sentences.
     golds (sequence of Tree): Gold trees of the same sentences, normalized as for scoring.
@@ -67,7 +70,11 @@ def outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
 
 
 def tag_outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
-    """Return the probability of each tag of some parses, and whether it is gold; arguments as for `outcomes`."""
+    """Return the probability of each tag of parses, and whether it is the gold tag, sentence by sentence.
+
+    parses, golds: As for `outcomes`.
+    RAISES (ValueError): If the numbers of sentences, or of words in any of them, differ.
+    """
     scores = [np.asarray(parse.tag_scores, dtype=np.float64) for parse in parses]
     pairs = (zip(parse.tags, gold.tags, strict=True) for parse, gold in zip(parses, golds, strict=True))
     right = [tag == expected for of_words in pairs for tag, expected in of_words]
@@ -75,11 +82,13 @@ def tag_outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
 
 
 class DomainOutcomes(NamedTuple):
-    """The outcomes of brackets, tags and trees of the parses of a domain, whose calibration errors can be computed.
+    """The outcomes of the brackets, tags and trees of a domain's parses, from which calibration errors are computed.
 
-    brackets (Outcomes): As `outcomes` returns them.
-    tags (Outcomes): As `tag_outcomes` returns them.
-    trees (Outcomes): P(tree | words) of each tree that has one, and whether it is the gold tree.
+    The outcome of a bracket, tag or tree is its probability, and whether it agrees with the gold tree.
+
+    brackets (Outcomes): The result of `outcomes`.
+    tags (Outcomes): The result of `tag_outcomes`.
+    trees (Outcomes): P(tree | words) of each tree for which it is known, and whether it is the gold tree.
     """
 
     brackets: Outcomes
@@ -88,10 +97,12 @@ class DomainOutcomes(NamedTuple):
 
     @classmethod
     def of(cls, parses: Sequence[Parse], golds: Sequence[Tree], *, with_tags: bool = True) -> DomainOutcomes:
-        """Compare parses with gold trees; arguments and errors as for `outcomes`.
+        """Compare parses with gold trees.
 
-        with_tags (bool): Whether a tree has to have the gold tags to be right, as the probabilities of grammars mean
-            it; those of networks sum over tags.
+        parses, golds: As for `outcomes`.
+        with_tags (bool): Whether a tree must have the gold tags to be right. It must for grammars, whose probabilities
+            of trees include tags, and need not for networks, whose probabilities are summed over tags.
+        RAISES (ValueError): As for `outcomes`.
         """
         brackets, tags = outcomes(parses, golds), tag_outcomes(parses, golds)
         known = [pair for pair in zip(parses, golds, strict=True) if not np.isnan(pair[0].probability)]
@@ -109,7 +120,7 @@ class DomainOutcomes(NamedTuple):
 
 
 def reliability(scores: np.ndarray, right: np.ndarray) -> Reliability:
-    """Bin brackets by probability and compute the accuracy in each bin.
+    """Group brackets into `N_BINS` bins by probability, and compute the accuracy in each bin.
 
     scores (float, (n,)): Probabilities of brackets, in [0, 1].
     right (bool, (n,)): Whether each bracket is in its gold tree.
@@ -125,12 +136,16 @@ def reliability(scores: np.ndarray, right: np.ndarray) -> Reliability:
 def bracket_losses(
     parser: SentenceParser, queries: Sequence[Query], golds: Sequence[Tree], taus: Sequence[float] = TAUS
 ) -> np.ndarray:
-    """Return the negative log-likelihood of all brackets, present or absent, each by itself, under each power.
+    """Return the log-loss of the brackets of gold trees for each tau.
 
-    queries (sequence of Query): The sentences, prepared.
+    Each bracket, present or absent, is judged independently, see `bracket_loss`.
+
+    parser (SentenceParser): The parser whose posteriors are tempered.
+    queries (sequence of Query): The sentences, as `parser.prepare` returns them.
     golds (sequence of Tree): Their gold trees, normalized as for scoring.
-    RETURNS (float64, (n_taus,)): The sum over all brackets that the model gives a probability or a gold tree has, in
-        nats, divided by the number of gold brackets.
+    taus (sequence of float): Powers of the probabilities of trees.
+    RETURNS (float64, (n_taus,)): The sum over all brackets that the model gives a probability or that a gold tree has,
+        in nats, divided by the number of gold brackets.
     RAISES (ValueError): If there are no gold brackets, or the model has no distribution over trees.
     """
     n_brackets = sum(len(gold.spans()) for gold in golds)
@@ -143,9 +158,13 @@ def bracket_losses(
 
 
 def bracket_loss(posteriors: Posteriors, gold: Tree) -> float:
-    """Return the negative log-likelihood of the brackets of a sentence, each by itself, in nats.
+    """Return the log-loss of a sentence's brackets, summed over the brackets, in nats.
 
-    A gold bracket without a posterior counts as one of `MIN_POSTERIOR`, which is the least probability of all.
+    The loss of a bracket is -ln p if it is in the gold tree, else -ln(1 - p). Probabilities below `MIN_POSTERIOR`, and
+    of gold brackets without a posterior, count as `MIN_POSTERIOR`.
+
+    posteriors (Posteriors): The posteriors of brackets.
+    gold (Tree): The gold tree.
     """
     spans = set(gold.spans())
     p = np.array([*posteriors.brackets.values(), *(MIN_POSTERIOR for _ in spans - posteriors.brackets.keys())])
@@ -155,8 +174,9 @@ def bracket_loss(posteriors: Posteriors, gold: Tree) -> float:
 
 
 def fit_tau(parser: SentenceParser, queries: Sequence[Query], golds: Sequence[Tree]) -> float:
-    """Return the power of the probabilities of trees, one of `TAUS`, with the best likelihood of brackets.
+    """Return the power of the probabilities of trees, one of `TAUS`, with the lowest log-loss of gold brackets.
 
-    Arguments and errors as for `bracket_losses`.
+    parser, queries, golds: As for `bracket_losses`.
+    RAISES (ValueError): As for `bracket_losses`.
     """
     return TAUS[int(np.argmin(bracket_losses(parser, queries, golds)))]

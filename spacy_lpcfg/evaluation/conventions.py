@@ -17,7 +17,7 @@ class Difference(NamedTuple):
 
     what (str): Description of the difference, in English: the given trees first, then the model.
     n (int): Number of occurrences.
-    example (str): The words of one occurrence, cut to the first 12.
+    example (str): The words of one occurrence, at most the first 12.
     """
 
     what: str
@@ -30,6 +30,7 @@ def most_frequent(counts: Mapping[str, int], examples: Mapping[str, str], *, few
 
     counts (mapping of str to int): The number of occurrences of each difference, by its description.
     examples (mapping of str to str): The words of an example of each difference.
+    fewest (int): The minimum number of occurrences.
     """
     order = sorted((what for what, n in counts.items() if n >= fewest), key=lambda what: (-counts[what], what))
     return [Difference(what, counts[what], examples[what]) for what in order]
@@ -54,8 +55,9 @@ def unknown_labels(golds: Iterable[Tree], labels: Collection[str], tags: Collect
 def local_differences(golds: Sequence[Tree], parses: Sequence[Tree]) -> list[Difference]:
     """Return the differences in local trees that occur more than once, the most frequent first.
 
-    Where both trees have the same bracket, the labels of its children are compared, without their common prefix and
-    suffix. Brackets over the same words with different labels are a difference too.
+    A local tree is a bracket with the labels of its children. Where both trees have the same bracket, the labels of its
+    children are compared, without their common prefix and suffix. Brackets over the same words with different labels
+    are a difference too.
 
     golds (sequence of Tree): Normalized gold trees.
     parses (sequence of Tree): Normalized trees of a model over the same words.
@@ -86,7 +88,7 @@ def _differences(gold: Tree, parse: Tree) -> Iterator[tuple[str, int, int]]:
 
 
 def _local_trees(tree: Tree) -> dict[Span, tuple[str, ...]]:
-    """Return the labels of the children of each bracket; if a bracket is repeated, of the outermost occurrence."""
+    """Return the labels of the children of each bracket; of equal brackets, the outermost counts."""
     found: dict[Span, tuple[str, ...]] = {}
     stack = [(tree, 0)]
     while stack:

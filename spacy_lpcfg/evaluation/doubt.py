@@ -18,13 +18,14 @@ def most_in_doubt(
     """Return the indices of the sentences most worth correcting, the most uncertain first.
 
     Sentences are ranked by entropy per word (Hwa 2000, "Sample selection for statistical grammar induction"). A
-    sentence is left out as a near duplicate if the Jaccard index of its distinct words and those of a selected sentence
-    is at least 0.75; words are compared in lower case and with all digits alike.
+    sentence is left out as a near duplicate of a sentence ranked higher if the Jaccard index of their sets of words is
+    at least 0.75; words are compared in lower case and with all digits alike.
 
     sentences (sequence of sequence of str): The words of each sentence, at least one.
     entropies (sequence of float or None): The entropy of each sentence's trees in bits, as in the `entropies` of
         parsing components. Sentences without an entropy (None, nan or negative) are left out.
     n (int or None): The maximum number of sentences; None for all.
+    RAISES (ValueError): If there are not as many entropies as sentences.
     """
     doubts = {
         i: entropy / len(words)

@@ -5,7 +5,7 @@ Ellis (2006). Differs:
 
 1. Sizes have no limit (evalb.c: 200 words, 200 brackets, 20 quotation marks, lines of 4,999 bytes).
 2. MAX_ERROR does not end the evaluation (evalb.c exits without a word and without the totals).
-3. Unbalanced brackets, sides of different lengths and bad parameter files raise errors.
+3. Unbalanced parentheses, sides of different lengths and bad parameter files raise errors.
 4. F1 is 0 where precision and recall are 0 (evalb.c has nan, and so has `reference_table`).
 
 As in evalb.c, error sentences (test has other words than gold) and skipped sentences (test has no
@@ -66,7 +66,10 @@ class Evaluation:
     params: Params = COLLINS
 
     def total(self, max_length: int | None = None) -> Totals:
-        """Sum up all sentences, or those whose gold tree has at most `max_length` words."""
+        """Sum up the scores of all sentences, or of sentences whose gold tree has at most `max_length` words.
+
+        max_length (int or None): The maximum of `SentenceScore.length`; None for all sentences.
+        """
         return Totals.of(score for score in self.sentences if max_length is None or score.length <= max_length)
 
     def scores(self) -> dict[str, float]:
@@ -123,7 +126,8 @@ class Evaluation:
 def evaluate(golds: Iterable[SentenceTrees], tests: Iterable[SentenceTrees], params: Params = COLLINS) -> Evaluation:
     """Compute the EVALB scores of test trees against gold trees, one to one.
 
-    golds, tests (iterable of Tree, sequence of Tree, or None): Trees of each sentence, as for `score_sentence`.
+    golds, tests (iterable of (Tree, sequence of Tree, or None)): The tree or trees of each sentence, as for
+        `score_sentence`; None or () for a sentence without a tree.
     params (Params): The settings of the comparison.
     RETURNS (Evaluation): The scores of every sentence.
     RAISES (ValueError): If there are not as many test trees as gold trees.
@@ -138,10 +142,10 @@ def evaluate(golds: Iterable[SentenceTrees], tests: Iterable[SentenceTrees], par
 
 
 def read_evalb(path: str | os.PathLike[str]) -> Iterator[tuple[Tree, ...]]:
-    """Read a file with one sentence a line, as EVALB does.
+    """Read a file of trees with one sentence per line, as EVALB does.
 
-    path (path): A file of bracketed trees, plain or compressed, as for `read_trees`.
-    YIELDS (tuple of Tree): The trees on a line. There are none on a line without words, which stands for a sentence
+    path (path): A file of trees in parentheses, plain or compressed, as for `read_trees`.
+    YIELDS (tuple of Tree): The trees on a line; an empty tuple for a line without words, which stands for a sentence
         without a tree.
     RAISES (TreebankError): For a line that is not whole trees, and as `read_trees`.
     """

@@ -44,8 +44,8 @@ class Params:
     cutoff (int): Sentences of at most this many words also get separate statistics.
     labeled (bool): Whether brackets must have equal labels to match, or only equal spans.
     max_error (int): EVALB exits without totals soon after this many error sentences. Here all
-        sentences are scored, and `summary_table` has a remark.
-    functions (bool): Whether NP-SBJ and NP are different labels; EVALB cuts functions such as SBJ off.
+        sentences are scored, and `summary_table` adds a warning.
+    functions (bool): Whether NP-SBJ and NP are different labels; EVALB cuts off function labels such as SBJ.
     """
 
     deleted: frozenset[str] = frozenset()
@@ -65,6 +65,7 @@ class Params:
         path (path): A line holds a keyword and its values, or is a comment if it begins with `#`.
             Labels and pairs accumulate; a later number replaces an earlier one. DEBUG has no effect.
         RAISES (ValueError): If EVALB does not know a keyword or a value; the message has file and line.
+            (OSError): If the file cannot be read.
         """
         settings: dict[str, Any] = {}
         for number, line in enumerate(read_lines(path), start=1):
@@ -88,7 +89,7 @@ class Params:
         return any(self.same_label(label, deleted) for deleted in self.deleted)
 
     def may_be_quote(self, tag: str, word: str) -> bool:
-        """Return whether a word is a quotation mark, which is restored if only one of the two trees deletes it."""
+        """Return whether a word may be a quotation mark, which is restored if only one of the two trees deletes it."""
         return tag in self.quotes and word in _QUOTE_WORDS
 
 

@@ -82,7 +82,7 @@ def _reference_summary(total: Totals) -> list[str]:
 
 
 def summary_table(evaluation: Evaluation) -> str:
-    """Format a summary for people: percentages over all and short sentences, by label and length, and confusions.
+    """Format a summary for people: percentages over all and short sentences, per label and length, and confusions.
 
     evaluation (Evaluation): The scores.
     RETURNS (str): Lines without a newline at the end.

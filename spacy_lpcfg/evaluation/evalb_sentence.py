@@ -26,7 +26,7 @@ def percent(count: float, total: float) -> float:
 
 @dataclass(frozen=True)
 class PRF:
-    """Precision, recall and F1, in percent, computed from counts; adding two adds their counts.
+    """Counts of matched items, with precision, recall and F1 in percent; the sum of two has their summed counts.
 
     matched (int): Number of items that agree.
     n_gold, n_test (int): Numbers of items in the gold trees, and in the trees of the parser.
@@ -64,15 +64,16 @@ class Status(IntEnum):
 
 @dataclass(frozen=True)
 class SentenceScore:
-    """The comparison of a test tree with its gold tree. Only valid sentences have counts.
+    """The comparison of a test tree with its gold tree. Only valid sentences have counts other than `length`.
 
-    length (int): Words of the gold tree, less those with a tag in `Params.deleted_for_length`.
+    length (int): Number of words of the gold tree, without words with a tag in `Params.deleted_for_length`.
     status (Status): Valid, error (other words than gold) or skipped (no words in the test tree).
     n_words (int): Number of words that are not deleted.
     n_correct_tags (int): Number of these words whose tag agrees with the gold tag.
-    n_crossing (int): Test brackets that cross a gold bracket.
-    labels (dict of str to PRF): Brackets by label, function labels cut off. A test bracket that
-        matches through an equivalence (or unlabelled) counts under the label of its gold bracket.
+    n_crossing (int): Number of test brackets that cross a gold bracket.
+    labels (dict of str to PRF): Counts of brackets by label, whose function labels are cut off unless
+        `Params.functions`. A test bracket that matches through an equivalence (or unlabelled) counts under the label of
+        its gold bracket.
     confusions (dict of (str, str) to int): Number of pairs of unmatched brackets over the same words, by
         (gold label, test label); brackets are paired one to one in pre-order.
     reason (str): The reason why a sentence is not valid; "" if it is.
@@ -112,7 +113,7 @@ def score_sentence(gold: SentenceTrees, test: SentenceTrees, params: Params = CO
     test (Tree, sequence of Tree, or None): The parser's tree. For None or (), the status is
         skipped, as in EVALB.
     params (Params): The settings of the comparison.
-    RETURNS (SentenceScore): The counts, or the reason why there are none.
+    RETURNS (SentenceScore): The counts, or the reason why the sentence has none.
     """
     gold_side, test_side = _Side(gold, params), _Side(test, params)
     length = sum(tag not in params.deleted_for_length for tag in gold_side.tags)
@@ -139,7 +140,12 @@ def score_sentence(gold: SentenceTrees, test: SentenceTrees, params: Params = CO
 
 @dataclass
 class _Quote:
-    """A quotation mark: its index among all words, and the number of counted words before it."""
+    """A quotation mark.
+
+    index (int): Its index among all words.
+    position (int): Number of counted words before it.
+    is_deleted (bool): Whether its tag is in `Params.deleted`.
+    """
 
     index: int
     position: int
@@ -147,7 +153,7 @@ class _Quote:
 
 
 class _Side:
-    """Words, tags and spans of gold or test; `copies` is the number of times that each word counts (0: deleted)."""
+    """Words, tags and spans of the gold or the test side; `copies` is how often each word counts (0 if deleted)."""
 
     def __init__(self, sentence: SentenceTrees, params: Params) -> None:
         trees = (sentence,) if isinstance(sentence, Tree) else sentence or ()
@@ -191,7 +197,7 @@ class _Side:
 
 
 def _restore_quotes(gold: _Side, test: _Side) -> None:
-    """Restore each quotation mark that one side deleted and the other, at the same position, did not.
+    """Restore each quotation mark that one side deleted while the other side, at the same position, did not.
 
     Where several stand side by side, one of them may be restored twice, as in evalb.c.
     """
@@ -216,7 +222,7 @@ def _mismatch(gold: _Side, test: _Side, params: Params) -> str:
 
 
 def _match(gold: list[Span], test: list[Span], params: Params) -> tuple[dict[str, PRF], dict[tuple[str, str], int]]:
-    """Pair brackets of equal span and label, one to one, in pre-order; then pair the remaining ones of equal span.
+    """Pair brackets of equal span and label, one to one, in pre-order; then pair the remaining brackets of equal span.
 
     RETURNS (dict of str to PRF, dict of (str, str) to int): As `labels` and `confusions` of `SentenceScore`.
     """

@@ -12,13 +12,16 @@ from spacy_lpcfg.evaluation.evalb_sentence import PRF, SentenceScore, Status, pe
 class Totals:
     """Sums over the sentences of an evaluation, and the percentages that EVALB reports.
 
-    n_sentences, n_error, n_skipped (int): All sentences, and those that are not valid; all other
-        numbers are of valid sentences only.
-    brackets (PRF): Brackets of all labels.
-    n_complete, n_no_crossing, n_few_crossing (int): Sentences whose brackets all match, with no
-        test bracket that crosses a gold one, and with at most 2 such brackets.
-    n_crossing (int): Test brackets that cross a gold bracket.
-    n_words, n_correct_tags (int): Words, and those tagged as in gold.
+    Except for the first three, all numbers are of valid sentences only.
+
+    n_sentences (int): Number of all sentences.
+    n_error, n_skipped (int): Numbers of error and of skipped sentences, see `SentenceScore.status`.
+    brackets (PRF): Counts of brackets of all labels.
+    n_complete (int): Number of sentences whose brackets all match.
+    n_no_crossing, n_few_crossing (int): Numbers of sentences in which no test bracket, or at most 2 of them, cross a
+        gold bracket.
+    n_crossing (int): Number of test brackets that cross a gold bracket.
+    n_words, n_correct_tags (int): Numbers of words that count, and of words with the gold tag.
     """
 
     n_sentences: int
@@ -34,7 +37,7 @@ class Totals:
 
     @classmethod
     def of(cls, sentences: Iterable[SentenceScore]) -> Totals:
-        """Sum up the scores of sentences."""
+        """Sum up the scores of sentences, which may be none."""
         sentences = list(sentences)
         valid = [score for score in sentences if score.status == Status.VALID]
         return cls(
@@ -72,7 +75,7 @@ class Totals:
 
     @property
     def average_crossing(self) -> float:
-        """Mean number of crossing brackets a sentence: the only figure here that is not a percentage."""
+        """Mean number of crossing brackets per sentence; all other averages of this class are percentages."""
         return self.n_crossing / self.n_valid if self.n_valid else 0.0
 
     @property

@@ -21,7 +21,7 @@ LENGTHS = (10, 20, 40)
 
 
 def counted_brackets(brackets: Iterable[Bracket], keep: Sequence[bool]) -> frozenset[Bracket]:
-    """Filter the brackets that count, and renumber their positions by the words that count.
+    """Return the brackets that count, with positions among the words that count.
 
     brackets (iterable of (start, end)): Half-open spans of the words of a sentence.
     keep (sequence of bool, (n_words,)): Whether each word counts; punctuation does not.
@@ -62,8 +62,9 @@ def score_brackets(gold: Iterable[Bracket], test: Iterable[Bracket], keep: Seque
 
 
 def score_trees(gold: Tree, test: Tree | None, keep: Sequence[bool]) -> UnlabelledScore | None:
-    """Compare the brackets of two trees over the same words; their labels and the words themselves do not matter.
+    """Compare the brackets of two trees over the same words; labels and the words themselves are ignored.
 
+    gold (Tree): The gold tree.
     test (Tree or None): A tree over all words of the gold tree, or over the words that count; None stands for a tree
         without brackets.
     keep (sequence of bool): Whether each word of the gold tree counts.
@@ -89,8 +90,7 @@ class UnlabelledTotals:
     n_sentences (int): Number of sentences of two or more counted words.
     inner, with_sentence (PRF): Bracket counts of all sentences, without and with the brackets of whole sentences.
     sentence_f, sentence_f_with_sentence (float): Mean of the F1 of each sentence, without and with the brackets of
-        whole sentences. A sentence without gold brackets has F1 100 if
-        no bracket was predicted, and 0 otherwise.
+        whole sentences. A sentence without gold brackets has F1 100 if no bracket was predicted, and 0 otherwise.
     """
 
     n_sentences: int
@@ -110,7 +110,7 @@ class UnlabelledTotals:
         return self.with_sentence.fmeasure
 
     def as_dict(self) -> dict[str, float]:
-        """Return the scores by name."""
+        """Return the scores that `SCORES` names: the number of sentences, and four F1 in percent."""
         return {name: getattr(self, name) for name in SCORES}
 
 
@@ -118,7 +118,11 @@ SCORES = ("n_sentences", "f", "f_with_sentence", "sentence_f", "sentence_f_with_
 
 
 def unlabelled_totals(scores: Iterable[UnlabelledScore], max_length: int | None = None) -> UnlabelledTotals:
-    """Sum the scores of sentences of at least 2, and at most `max_length`, counted words; None for no maximum."""
+    """Sum up the scores of sentences of at least 2 counted words.
+
+    scores (iterable of UnlabelledScore): The scores of the sentences; shorter sentences are ignored.
+    max_length (int or None): The maximum number of counted words of a sentence; None for no maximum.
+    """
     counted = [s for s in scores if s.length > 1 and (max_length is None or s.length <= max_length)]
     inner, with_sentence = [s.inner for s in counted], [s.with_sentence for s in counted]
     return UnlabelledTotals(

@@ -1,4 +1,4 @@
-"""Names of the models that come with the package; each has a model card beside it."""
+"""Names and files of the models that come with the package; each has a model card beside it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ _FOLDER = Path(__file__).parent
 
 
 def pretrained_names() -> list[str]:
-    """Return the names of all models: that of a language alone, such as "en", is the default of the language, and
-    "en-fast" is its grammar without evidence.
+    """Return the names of all models that come with the package, sorted.
+
+    A language code, such as "en", is the default model of the language; "en-fast" is its grammar without evidence.
     """
     names = [path.stem for path in _FOLDER.glob("*.model")]
     return sorted(names + [name + FAST for name in names])
@@ -23,5 +24,8 @@ def has_pretrained(name: str) -> bool:
 
 
 def pretrained_path(name: str) -> Path:
-    """Return the path of the model with a name, whether there is such a model or not."""
+    """Return the path of the file of a model that comes with the package; the file need not exist.
+
+    name (str): A name as in `pretrained_names`; "en" and "en-fast" have the same file.
+    """
     return _FOLDER / f"{name.removesuffix(FAST)}.model"

@@ -19,11 +19,16 @@ _EXPECTED = (
 
 
 def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
-    """Load an encoder by name; return None for `NONE`, or for `AUTO` if the package has none for the language.
+    """Load a pretrained encoder by name.
 
-    name (str): The path of a file that `spacy-lpcfg encoder` made, of a folder with an encoder in ONNX, or of a saved
-        model with an encoder; the name of a model with an encoder that comes with the package; or `AUTO` or `NONE`.
+    name (str): One of the following:
+        - the path of a file that `spacy-lpcfg encoder` made, or of a folder with an encoder in ONNX;
+        - the path of a saved model with an encoder, or the name of such a model that comes with the package;
+        - `AUTO` ("auto") for the encoder of the package's model for `lang`;
+        - `NONE` ("none") for no encoder.
     lang (str): The language code for `AUTO`, such as "en".
+    RETURNS (PretrainedEncoder or None): The encoder; None for `NONE`, or for `AUTO` if the package has no encoder for
+        the language.
     RAISES (ValueError): If the model or folder has no encoder. (OSError): If there is no such file.
     """
     if name == NONE or (name == AUTO and not has_pretrained(lang)):

@@ -1,4 +1,4 @@
-"""The table of the kinds of models that parse: how each is read, and which parser it makes."""
+"""The table of the kinds of models that parse: how each is read, and how its parser is created."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from spacy_lpcfg.storage.files import PathLike
 class ModelKind(NamedTuple):
     """A kind of models that parse.
 
-    model (type): The class of the models. Files have its `kind`, and its `from_bytes` reads them.
-    make_parser (callable): Returns a parser, given a model, one of its decodings, and settings as keyword arguments;
+    model (type): The class of the models. Its `kind` is the name of the kind in files, and its `from_bytes` reads
+        files.
+    make_parser (callable): Returns a parser, given a model, a decoding, and settings as keyword arguments;
         settings that are not given have defaults.
     settings (tuple of str): The names of the settings that `make_parser` takes.
     """
@@ -47,13 +48,15 @@ KINDS = {
 
 
 def make_parser(model: ParsingModel, *, decoding: Decoding | str | None = None, **settings: Any) -> SentenceParser:
-    """Return the parser by a model.
+    """Create a parser for a model.
 
     decoding (Decoding, str or None): A decoding, or its name; None for minimum Bayes risk.
-    settings (ChartSettings, BeamSettings, float, TagDictionary or None): How grammars (`chart`) and networks (`search`)
-        prune, the power of the probabilities of trees (`tau`), and tags that words may have (`words`, for grammars);
-        None for the defaults and the model's tau.
-    RAISES (ValueError): If the model cannot be decoded so, or has no use for one of the settings.
+    settings: Keyword arguments, of which each kind of model takes some; None for the default.
+        - chart (ChartSettings): How charts are pruned, for grammars with and without evidence.
+        - search (BeamSettings): How the beam search prunes, for networks.
+        - tau (float): The power of the probabilities of trees, for grammars and networks; by default the model's tau.
+        - words (TagDictionary): Tags that words may have, for grammars.
+    RAISES (ValueError): If the model does not support the decoding, or does not take one of the settings.
     """
     kind = KINDS[model.kind]
     useless = [name for name in settings if name not in kind.settings]
@@ -71,15 +74,15 @@ def make_parser(model: ParsingModel, *, decoding: Decoding | str | None = None, 
 
 
 def usable_settings(model: ParsingModel, **settings: Any) -> dict[str, Any]:
-    """Return the settings that `make_parser` takes for a model, out of any."""
+    """Return those of the given settings that `make_parser` takes for the kind of a model."""
     names = KINDS[model.kind].settings
     return {name: value for name, value in settings.items() if name in names}
 
 
 def model_from_bytes(data: Any) -> ParsingModel:
-    """Return the model that the `to_bytes` of any kind of model wrote.
+    """Return the model in bytes that the `to_bytes` of any kind of parsing model returned.
 
-    RAISES (ModelError): On bytes that are damaged, foreign, of another format or inconsistent.
+    RAISES (ModelError): If the bytes are damaged, not of a parsing model, of another format or inconsistent.
     """
     try:
         name = kind_of(data)
@@ -91,9 +94,10 @@ def model_from_bytes(data: Any) -> ParsingModel:
 
 
 def model_from_disk(path: PathLike) -> ParsingModel:
-    """Return the model that the `to_disk` of any kind of model wrote; same errors as `model_from_bytes`.
+    """Read the model in a file that the `to_disk` of any kind of parsing model wrote.
 
-    RAISES (StorageError): For too large a file. (OSError): If there is no such file.
+    RAISES (ModelError): As for `model_from_bytes`. (StorageError): If the file is too large. (OSError): If there is no
+        such file.
     """
     data = read_file(path)
     with naming_file(path):

@@ -1,4 +1,4 @@
-"""Saved models of all kinds that parse, read in one way."""
+"""Loading of saved models that parse, of all kinds, by path or by name."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from spacy_lpcfg.storage.container import naming_file, read_file
 
 
 def pretrained_model(name: str) -> ParsingModel:
-    """Return the model of a name that comes with the package, read anew.
+    """Read a model that comes with the package, by its name; each call reads the file again.
 
-    RAISES (ValueError): If there is none.
+    RAISES (ValueError): If no model of this name comes with the package.
     """
     if not has_pretrained(name):
         raise ValueError(
@@ -26,12 +26,12 @@ def pretrained_model(name: str) -> ParsingModel:
 
 
 def load(name: str | os.PathLike[str]) -> ParsingModel:
-    """Read a saved model that parses: a grammar, with or without evidence, or a belief network.
+    """Read a saved model that parses: a grammar, with or without evidence, a belief network, or induced grammars.
 
-    name (str or path): Of its file, or of a model that comes with the package, such as "en". A file of that name is
-        read by `load(Path("en"))`.
-    RAISES (ValueError): If the file is damaged, foreign, of another format, or another kind of model.
-        (OSError): If there is no such file.
+    name (str or path): The path of a file, or the name of a model that comes with the package, such as "en". To read a
+        file that has the name of such a model, give a path: `load(Path("en"))`.
+    RAISES (ValueError): If the file is damaged, not of a parsing model, or of another format. (OSError): If there is no
+        such file.
     """
     if isinstance(name, str) and has_pretrained(name):
         return pretrained_model(name)
