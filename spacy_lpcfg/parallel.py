@@ -179,9 +179,7 @@ def _call_here(item: Item) -> tuple[Item, Any]:
 
 
 def _call_there(function: Callable[[Item], Result], item: Item) -> tuple[Item, Result]:
-    """Call a copy of a function that belongs to this thread of a worker alone, since a pipeline reads one file at a
-    time.
-    """
+    """Call a copy of a function that each thread of a worker has for itself: a pipeline reads one file at a time."""
     if getattr(_of_thread, "original", None) is not function:
         _of_thread.original, _of_thread.copy = function, deepcopy(function)
     return item, _of_thread.copy(item)

@@ -121,7 +121,7 @@ class ContextModel:
 
     @cached_property
     def _unseen(self) -> np.ndarray:
-        """P(word | tag) of each terminal under a tag that it was not seen with, float64 (n_terminals, n_tags).
+        """P(word | tag) of each terminal under tags that it was not seen with, float64 (n_terminals, n_tags).
 
         The estimate assumes that the word had the tag in the share `_UNSEEN` of its occurrences.
         """

@@ -207,7 +207,7 @@ class Parser(SentenceParser):
 
         tree (Tree): An n-ary tree in treebank spelling; it is normalized as for learning.
         RETURNS (float): The log-probability in nats; -inf if the grammar cannot generate the tree.
-        RAISES (ValueError): If the grammar is not proper, or the tree has no words.
+        RAISES (ValueError): If the grammar has no probabilities of trees, see `answers`, or the tree has no words.
         """
         self.require("tree_log_probability")
         normal = normalize(tree, functions=any(basic_category(label) != label for label in self.grammar.labels))
@@ -217,16 +217,18 @@ class Parser(SentenceParser):
         return Marginals(self._fine, forest).log_probability if forest.n_items else -np.inf
 
     def surprisal(self, query: Sentence) -> np.ndarray:
-        """Return `Prefixes.surprisal` of the words. Given tags and constraints are ignored.
+        """Return -log2 P(word | words before) of each word and of the sentence's end, in bits, float64 (n_words + 1,).
 
-        RAISES (ValueError): If the grammar is not proper, trees below some of its states never end, or there are no
-            words.
+        Given tags and constraints are ignored. See `Prefixes.surprisal`.
+
+        RAISES (ValueError): If `answers` lacks "surprisal", if trees below some states of the grammar never end, or if
+            there are no words.
         """
         self.require("surprisal")
         return self.prefixes.surprisal(Query.of(query).words)
 
     def log_probability(self, query: Sentence) -> float:
-        """Return `Prefixes.log_probability` of the words, in nats; errors are those of `surprisal`.
+        """Return ln P(words) in nats under the grammar, see `Prefixes.log_probability`; errors are as for `surprisal`.
 
         `Parse.log_probability` comes from a chart that is pruned for parsing, and is some tenths lower; but it may be
         higher for a sentence in capitals or a headline, see `context`.
@@ -354,8 +356,9 @@ class Parser(SentenceParser):
 
     @cached_property
     def backoff(self) -> Parser | None:
-        """The parser with back-off rules; it decodes by minimum Bayes risk if the decoding needs probabilities of
-        trees.
+        """The parser with back-off rules, which has no probabilities of trees.
+
+        It decodes by minimum Bayes risk if the decoding needs such probabilities.
         """
         grammar = with_backoff(self.grammar)
         has_decoding = self.decoding.is_for(replace(grammar, tau=1.0))  # by itself, without a projection

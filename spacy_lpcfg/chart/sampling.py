@@ -60,9 +60,7 @@ def _trees(tables: _Tables, rng: np.random.Generator, max_words: int) -> Iterato
 
 
 def _derive(tables: _Tables, rng: np.random.Generator, max_words: int) -> list[tuple[str, str | None]] | None:
-    """Draw a derivation as (symbol, word) in pre-order, with the word None for inner nodes; None if it exceeds
-    `max_words`.
-    """
+    """Draw a derivation as (symbol, word) in pre-order, word None for inner nodes; None if it exceeds `max_words`."""
     nodes: list[tuple[str, str | None]] = []
     stack = [tables.roots.draw(rng)]
     n_words, is_first = 1, True

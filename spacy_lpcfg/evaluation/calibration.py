@@ -27,7 +27,7 @@ class Reliability(NamedTuple):
 
     counts (int64, (n_bins,)): Number of brackets in each bin.
     confidences (float64, (n_bins,)): Mean probability of the brackets in each bin; nan for an empty bin.
-    accuracies (float64, (n_bins,)): Share of the brackets in each bin that are right; nan for an empty bin.
+    accuracies (float64, (n_bins,)): Share of the brackets in each bin that are in the gold tree; nan for an empty bin.
     """
 
     counts: np.ndarray
@@ -36,9 +36,7 @@ class Reliability(NamedTuple):
 
     @property
     def expected_error(self) -> float:
-        """The expected calibration error, in [0, 1]: the mean of |confidence - accuracy| over all brackets; 0 without
-        any.
-        """
+        """The expected calibration error: the mean of |confidence - accuracy| over all brackets; 0 without any."""
         filled = self.counts > 0
         distances = np.abs(self.confidences - self.accuracies)[filled]
         return float(np.average(distances, weights=self.counts[filled])) if filled.any() else 0.0

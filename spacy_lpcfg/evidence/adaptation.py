@@ -131,9 +131,7 @@ def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step:
 
 
 def _adapted(base: Adaptable, adaptation: Adaptation, folds: CrossValidation, settings: AdaptationSettings) -> Adapted:
-    """Adapt the model to all trees with the chosen settings; keep `base` unless F1 rises in 90% of the bootstrap
-    samples.
-    """
+    """Adapt the model to all trees with the chosen settings; keep `base` unless F1 rises in 90% of the samples."""
     before, after = folds.counts()
     gains = bootstrap_gains(before, after, adaptation.seed)
     is_adapted = settings != folds.start and float((gains > 0).mean()) >= _SURE

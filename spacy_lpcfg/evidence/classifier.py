@@ -134,7 +134,7 @@ class SpanClassifier(Stored):
     def from_bytes(cls, data: bytes) -> SpanClassifier:
         """Read the classifier that `to_bytes` returned.
 
-        RAISES (ValueError): If the data are damaged or foreign.
+        RAISES (ValueError): If the data are damaged, or not of a span classifier.
         """
         return cls.from_values(unpack(_KIND, _VERSION, data))
 

@@ -57,9 +57,9 @@ class FeatureSettings:
 class Lesson(NamedTuple):
     """A training sentence of n words: atoms of features and gold classes.
 
-    atoms (int32, (n, n_atoms)): The atoms of each word, from `Lexicon.word_atoms`.
-    names (int32, (n,)): The atom of each word by itself, from `Lexicon.word_atoms`.
-    tags (int64, (n,)): The gold tag of each word, from `Labels.tags_of`.
+    atoms (int32, (n, n_atoms)): The atoms of each word in its context, from `Lexicon.word_atoms`.
+    names (int32, (n,)): The atom of each word alone, from `Lexicon.word_atoms`.
+    tags (int64, (n,)): The index of each word's gold tag, from `Labels.tags_of`.
     spans (int64, (n (n + 1) / 2,)): The gold class of each span, from `Labels.spans_of`.
     """
 
@@ -149,7 +149,9 @@ class _Learner:
 
 
 def _frequent(keys: Iterable[np.ndarray], least_count: int, n_classes: int) -> np.ndarray:
-    """Return the keys that occur at least `least_count` times, ascending; only the commonest if there are too many."""
+    """Return the keys that occur at least `least_count` times, ascending; the most frequent of them if there are too
+    many.
+    """
     distinct, counts = np.unique(np.concatenate([each.ravel() for each in keys]), return_counts=True)
     is_frequent = (counts >= least_count) & (distinct >= 0)
     distinct, counts = distinct[is_frequent], counts[is_frequent]

@@ -1,4 +1,4 @@
-"""The model that combines a grammar with evidence, and its parser."""
+"""The model that combines a grammar with evidence, and the creation of its parser."""
 
 from __future__ import annotations
 

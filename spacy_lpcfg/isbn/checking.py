@@ -89,7 +89,7 @@ _STATES = 4_000  # states of a search for one word, at most with default setting
 
 
 def _check_words(words: Any, offsets: Any, first: int, n_tags: int) -> None:
-    """Raise StorageError unless the words of each tag begin with the unknown word "", and are distinct."""
+    """Raise StorageError unless the words of each tag are distinct, and the first is the unknown word ""."""
     require("words", isinstance(words, tuple) and all(type(word) is str for word in words))
     require("word_offsets", are_offsets(offsets, "int32", n_tags, first + len(words), start=first, least=1))
     for start, end in pairwise((offsets - first).tolist()):

@@ -152,9 +152,7 @@ class _Reader:
         self.lengths.append(len(transitions))
 
     def _shift(self, transition: Transition, first: bool) -> list[int]:
-        """Add the decisions of a Shift, the tag and the word; return their input rows and the rows of the word's
-        signatures.
-        """
+        """Add the decisions of a Shift, the tag and the word; return their input rows, and rows of signatures."""
         vocabulary, tag = self.vocabulary, self.tags[transition.label]
         word = vocabulary.outcome_of(tag, transition.word, first)
         self.choices += self.n_actions, self.first_word, NONE, self.n_actions + tag

@@ -47,7 +47,7 @@ class KnownWords:
 
     @cached_property
     def spellings(self) -> frozenset[str]:
-        """The words of the treebank, rare ones included."""
+        """The words of the treebank, including rare ones."""
         rare = [name[2:] for name in self.rare.names if name.startswith("w ")]
         return frozenset(self.outcomes).union(rare)
 
@@ -79,9 +79,7 @@ class KnownWord:
 
     @cached_property
     def likely_tags(self) -> list[int]:
-        """Ids of the tags to consider: all that the word is known with, and for a rare or unknown word likely other
-        tags.
-        """
+        """Ids of the tags to consider: the word's known tags, and if it is rare or unknown, likely other tags."""
         rare, tags = self._known.rare, sorted(self.outcomes)
         if not tags or rare.has_word(self._word):
             likely = rare.tags_of(self._word, self._first)

@@ -153,9 +153,7 @@ class ISBN(ParsingModel):
 
     @property
     def summary(self) -> str:
-        """A description in English: numbers of labels, tags and states, and the settings that the networks were learned
-        with.
-        """
+        """A description in English: numbers of labels, tags and states, and settings of the learner."""
         n_states = " + ".join(str(network.n_states) for network in self.networks)
         learner = self.meta.get("learner", {})
         settings = [f"{name} {learner[name]:.4g}" for name in _SUMMARIZED if learner.get(name) is not None]

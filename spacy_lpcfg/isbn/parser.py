@@ -68,9 +68,7 @@ class IncrementalParser(SentenceParser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """The questions that the parser answers: all but "states", and "tree_log_probability" only with a single
-        network.
-        """
+        """The questions that the parser answers: all but "states"; "tree_log_probability" only with one network."""
         without = {"states"} if len(self.isbn.networks) == 1 else {"states", "tree_log_probability"}
         return ANSWERS - without
 

@@ -67,7 +67,7 @@ class RareWords:
         return f"w {word}" in self._index
 
     def frequent_signatures(self, min_count: float) -> tuple[str, ...]:
-        """Return the signatures that were seen at least `min_count` times."""
+        """Return the signatures that were seen at least `min_count` times with rare words."""
         counts = np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) * (np.diff(self.offsets) > 0)
         return tuple(
             name[2:]

@@ -191,8 +191,9 @@ class NetworkVocabulary:
         return _candidates_of(known, of_words, self._unknown)
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
-        """Return a tag of each word without context: the known tag with the lowest id, or else the usual tag of rare
-        words.
+        """Return a tag of each word without context.
+
+        It is the known tag with the lowest id, or for an unknown word the most frequent tag of rare words.
         """
         known, unknown = self._known.outcomes, (int(self.rare.tag_weights.argmax()),)
         return [self.tags[next(iter(known.get(word, unknown)))] for word in words]

@@ -39,8 +39,9 @@ class Candidates(Generic[Chosen]):
     bracket_cost: ClassVar[float]
 
     def least_risk(self, bracket_cost: float) -> Chosen:
-        """Return the tree with the largest sum of (posterior - `bracket_cost`) over brackets, plus the posteriors of
-        its tags.
+        """Return the minimum Bayes risk tree, given the cost of a bracket.
+
+        It has the largest sum of (posterior - `bracket_cost`) over its brackets, plus the posteriors of its tags.
         """
         raise NotImplementedError
 
@@ -98,8 +99,9 @@ class MinimumRisk(Decoding):
 
 @dataclass(frozen=True)
 class MaxRule(Decoding):
-    """Max-rule decoding: the tree with the largest expected number of correct rules (Goodman 1996), as in the spectral
-    papers.
+    """Max-rule decoding: the tree with the largest expected number of correct rules (Goodman 1996).
+
+    The papers on spectral learning decode so.
     """
 
     name = "max-rule"

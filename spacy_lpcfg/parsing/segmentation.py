@@ -155,7 +155,7 @@ class SegmentingParser(SentenceParser):
         """Parse a sentence; the status is "segmented" if it was cut, "out-of-time" if part of it has no brackets.
 
         A cut sentence is parsed without regard to constraints, and has the status "unconstrained" unless its tree
-        satisfies them. A worse status of a piece takes precedence.
+        satisfies them.
 
         RAISES (ValueError): As for the parser of the pieces.
         """

@@ -191,9 +191,7 @@ class TorchClassifier(nn.Module):
 
     @torch.no_grad()
     def frozen(self) -> SpanClassifier:
-        """Convert to a `SpanClassifier` for parsing, which combines the maps of fence posts and of the hidden layer
-        into one.
-        """
+        """Convert to a `SpanClassifier` for parsing, whose fence posts and hidden layer are one linear map."""
         halves = self.hidden.weight.split(POST // 2, 1)
         weights, biases = self.posts.weight.split(POST // 2), self.posts.bias.split(POST // 2)
         (before, after), (before_bias, after_bias) = (
@@ -241,9 +239,7 @@ class TorchNetwork(nn.Module):
         return self.classifier(F.embedding(batch.words, states), batch)
 
     def loss(self, examples: Sequence[tuple[Sentence, Example]]) -> Tensor:
-        """Return the cross-entropy of all spans plus `TAG_WEIGHT` times the cross-entropy of all tags, in nats per
-        word.
-        """
+        """Return the cross-entropy of spans plus `TAG_WEIGHT` times the cross-entropy of tags, in nats per word."""
         sentences, golds = zip(*examples, strict=True)
         with torch.autocast("cpu", torch.bfloat16):
             spans, tags = self(Batch.of(sentences, [gold.cases for gold in golds]))

@@ -56,9 +56,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _from_json(tokenizer: Mapping[str, Any]) -> Pieces:
-    """Create a tokenizer from the contents of a tokenizer.json: WordPiece with BERT's normalization, or Unigram with
-    NFKC.
-    """
+    """Create a tokenizer from a parsed tokenizer.json: WordPiece with BERT's normalization, or Unigram with NFKC."""
     model, normalizer = tokenizer["model"], tokenizer.get("normalizer") or {}
     kind = model.get("type", "WordPiece")
     if kind == "Unigram":
@@ -77,9 +75,7 @@ def _from_json(tokenizer: Mapping[str, Any]) -> Pieces:
 
 
 def _from_lines(folder: Path) -> WordPieces:
-    """Create a WordPiece tokenizer from vocab.txt, one piece per line; tokenizer_config.json tells whether to lower-
-    case.
-    """
+    """Create a WordPiece tokenizer from vocab.txt; tokenizer_config.json says whether words are lower-cased."""
     lines = read_file(folder / "vocab.txt").decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n")
     config = _json(folder / "tokenizer_config.json") if (folder / "tokenizer_config.json").is_file() else {}
     return _word_pieces(lines, config.get("do_lower_case", True), config.get("strip_accents"))
