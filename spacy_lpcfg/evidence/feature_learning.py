@@ -149,8 +149,9 @@ class _Learner:
 
 
 def _frequent(keys: Iterable[np.ndarray], least_count: int, n_classes: int) -> np.ndarray:
-    """Return the keys that occur at least `least_count` times, ascending; the most frequent of them if there are too
-    many.
+    """Return the keys that occur at least `least_count` times, ascending.
+
+    If their weights would exceed `MOST_WEIGHTS`, only the most frequent keys are returned.
     """
     distinct, counts = np.unique(np.concatenate([each.ravel() for each in keys]), return_counts=True)
     is_frequent = (counts >= least_count) & (distinct >= 0)
