@@ -1,4 +1,4 @@
-"""Back-off rules, which give a parse to sentences that have none under the treebank grammar.
+"""Back-off rules, with which sentences can be parsed that have no parse under the treebank's own rules.
 
 Horizontal back-off allows any two children that were seen below a label to be siblings, as in a Markov grammar of order
 0 (Klein and Manning 2003, "Accurate unlexicalized parsing", section 2). Below the most frequent root, glue rules join
@@ -27,12 +27,17 @@ SHARE = 1e-4  # minimum product of the shares of two children
 
 
 def with_backoff(grammar: AnyGrammar) -> AnyGrammar:
-    """Add back-off rules to a grammar; the result is not proper, as the weights of a symbol's rules exceed 1.
+    """Return a copy of a grammar with back-off rules, not proper any more, as the weights of a symbol sum to over 1.
 
-    Let u(c) be the share of c among the children of a label X and its binarisation symbols @X. The rules X -> @X c and
-    @X -> @X c have weight `MASS` u(c); the rules X -> b c and @X -> b c have weight `MASS` u(b) u(c) if u(b) u(c) is at
-    least `SHARE`. If X is the most frequent root, any c may follow @X: u(c) is then at least `GLUE` times the share of
-    c among all nodes. The states in a new rule are independent and uniformly distributed.
+    Let u(c) be the share of c among the constituents below a label X and its binarisation symbols @X. The new rules are
+
+    - X -> @X c and @X -> @X c, with weight `MASS` u(c);
+    - X -> b c and @X -> b c, with weight `MASS` u(b) u(c), if u(b) u(c) is at least `SHARE`.
+
+    If X is the most frequent root, any constituent c may follow @X: there u(c) is at least `GLUE` times the share of c
+    among all nodes. The latent states in a new rule are independent and uniformly distributed.
+
+    grammar (GrammarParameters): The grammar, which is not changed.
     """
     keys = grammar.rules[:, 1].astype(np.int64) * grammar.n_symbols + grammar.rules[:, 2]
     by_parent = np.argsort(grammar.rules[:, 0], kind="stable")
@@ -49,7 +54,7 @@ def with_backoff(grammar: AnyGrammar) -> AnyGrammar:
 
 
 def backoff_bytes(grammar: GrammarParameters) -> float:
-    """Estimate from above the memory, in bytes, that the rules added by `with_backoff` take in a parser."""
+    """Estimate the memory, in bytes, that the rules of `with_backoff` take in a parser; rather too high than too low."""
     n_rules = n_entries = 0.0
     for family, pairs in _families(grammar):
         n, n_states = pairs.sizes(grammar.n_states)
@@ -100,7 +105,7 @@ class _Pairs(NamedTuple):
 
 
 def _families(grammar: GrammarParameters) -> Iterator[tuple[np.ndarray, _Pairs]]:
-    """Yield each family (a label and its binarisation symbols), and the pairs of children that may stand below it."""
+    """Yield each family (a label and its binarisation symbols) with the pairs of children that are allowed below it."""
     top = grammar.n_preterminals + np.argmax([*grammar.root_weights[grammar.n_preterminals :], 0])
     is_open = np.array([grammar.is_intermediate(symbol) for symbol in range(grammar.n_symbols)])
     families = defaultdict(list)
@@ -121,7 +126,7 @@ def _families(grammar: GrammarParameters) -> Iterator[tuple[np.ndarray, _Pairs]]
 def _pairs_below(
     grammar: GrammarParameters, family: np.ndarray, below: np.ndarray, is_open: np.ndarray, glue: float
 ) -> _Pairs:
-    """Return the pairs of children below the symbols of a family, with weights without the factor `MASS`.
+    """Return the allowed pairs of children below the symbols of a family; their weights lack the factor `MASS`.
 
     family (int64, (n,)): A label and its binarisation symbols.
     below (int64, (n,)): Ids of the rules whose left-hand side is in the family.
@@ -143,7 +148,11 @@ def _pairs_below(
 
 
 def _with_rules(grammar: AnyGrammar, rules: np.ndarray, weights: np.ndarray) -> AnyGrammar:
-    """Return a grammar with further rules (int32, (n, 3)) of weights (float64, (n,)) and uniform latent states."""
+    """Return a copy of a grammar with additional rules, whose latent states are independent and uniform.
+
+    rules (int32, (n, 3)): Left-hand side, left child and right child of each rule.
+    weights (float64, (n,)): Weight of each rule.
+    """
     tensors, shapes, n = grammar.tensors, grammar.n_states[rules], len(rules)
     one = np.ones(n, dtype=np.int32)
     factors = np.repeat(  # core, A, B and C, of one entry, m_a, m_b and m_c

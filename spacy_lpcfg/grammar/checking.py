@@ -1,4 +1,4 @@
-"""Consistency checks of saved grammars, before the kernels read them unchecked."""
+"""Consistency checks of grammars that were read from files; the kernels do not check array bounds."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 
 
 def parser_bytes(grammar: GrammarParameters) -> float:
-    """Estimate the memory of a parser without any chart, in bytes: tables, tensors and back-off rules."""
+    """Estimate the memory, in bytes, of a parser's tables, tensors and back-off rules, before it parses a sentence."""
     tables = 2 * _PAIR * grammar.n_symbols**2 + _PAIR * len(grammar.lexicon.terminals) * len(grammar.tags)
     return tables + tensor_bytes(grammar.tensors) + backoff_bytes(grammar)
 
 
 def tensor_bytes(tensors: Tensors) -> float:
-    """Estimate the memory that tensors take in a parser, in bytes."""
+    """Estimate the memory, in bytes, that the tensors of all rules take in a parser."""
     bitmap = tensors.sizes[tensors.forms == SPARSE].sum(dtype=float)
     return 4 * layout_sizes(tensors).sum(dtype=float) + bitmap + _BLOCK * len(tensors.entries)
 
@@ -57,7 +57,7 @@ def _check_room(n_bytes: float) -> None:
 
 
 def has_type(name: str, value: object) -> bool:
-    """Return whether a stored value has the type of the field `name`: texts, a number, a flag or an array."""
+    """Return whether a stored value has the Python type of the field `name`; values are checked by `check`."""
     if name in _NOT_DISTINCT:
         return isinstance(value, tuple) and all(type(text) is str for text in value)
     if name in _TEXTS:
@@ -175,7 +175,9 @@ def _check_tags(grammar: GrammarParameters) -> None:
 
 
 def _is(array: np.ndarray, dtype: str, *shape: int) -> bool:
-    """Return whether a value is an array of type `dtype` and shape `shape`; floats must be of moderate size."""
+    """Return whether a value is an array of type `dtype` and shape `shape`, with floats no larger than
+    `validation.LARGEST`.
+    """
     return is_array(array, dtype, *shape) and (array.dtype.kind != "f" or is_moderate(array))
 
 

@@ -1,4 +1,4 @@
-"""A log-linear classifier of words in context: their preterminals, and whether spans begin or end at them."""
+"""A log-linear classifier of words in context, which scores preterminals and the beginnings and ends of spans."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ _BUCKET_BITS = 16
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """Weights of window features (`windows.py`), as one ragged table of rows (output, weight).
+    """Log-linear classifier: a sparse table with a row (output, weight) for each nonzero weight, grouped by feature.
 
-    The outputs of a grammar's classifier are its preterminal symbols, then the beginning, then the end of a span.
+    The outputs of a grammar's classifier are its preterminal symbols, then "a span begins at the word", then "a span
+    ends at the word". Features are those of `windows.py`.
 
-    features (int32, (n_features,)): Sorted feature keys.
+    features (int32, (n_features,)): Sorted keys of the features that have weights.
     offsets (int32, (n_features + 1,)): The rows of feature f are `offsets[f]:offsets[f + 1]`.
     outputs (uint16, (n_rows,)): The output of each row.
-    weights (float16, (n_rows,)): The weight of the feature for the output.
+    weights (float16, (n_rows,)): The weight of each row's feature for its output.
     """
 
     features: np.ndarray
@@ -33,10 +34,10 @@ class Classifier:
 
     @classmethod
     def of(cls, features: np.ndarray, table: np.ndarray) -> Classifier:
-        """Create a classifier from the nonzero weights of a table, rounded to float16.
+        """Create a classifier from a dense table of weights, which are rounded to float16; zero weights are not stored.
 
         features (int, (k,)): Sorted feature keys.
-        table (float, (k, n_outputs)): Weights of each feature.
+        table (float, (k, n_outputs)): Weight of each feature for each output.
         """
         table = table.astype(np.float16)
         per_feature = np.count_nonzero(table, axis=1)
@@ -49,9 +50,9 @@ class Classifier:
         )
 
     def scores(self, keys: np.ndarray, n_outputs: int) -> np.ndarray:
-        """Return the unnormalized log-scores of each output at each word, float32 (n_words, n_outputs).
+        """Return the unnormalized log-score of each output at each word, float32 (n_words, n_outputs).
 
-        keys (int32, (n_words, n_templates)): Feature keys of the words.
+        keys (int32, (n_words, n_templates)): Feature keys of the words; keys without weights are ignored.
         n_outputs (int): Number of outputs.
         """
         shift = _KEY_BITS - _BUCKET_BITS
@@ -65,6 +66,8 @@ class Classifier:
 
     @cached_property
     def _buckets(self) -> np.ndarray:
-        """Positions in `features` at which 2**_BUCKET_BITS equal ranges of keys begin, int32 (2**_BUCKET_BITS + 1,)."""
+        """Where 2**_BUCKET_BITS equal ranges of keys begin in `features`, int32 (2**_BUCKET_BITS + 1,); makes look-ups
+        fast.
+        """
         edges = np.arange(2**_BUCKET_BITS + 1, dtype=np.int64) << (_KEY_BITS - _BUCKET_BITS)
         return read_only(np.searchsorted(self.features, edges).astype(np.int32))

@@ -1,4 +1,4 @@
-"""The frozen L-PCFG at which all learners and decoders meet."""
+"""The immutable L-PCFG (PCFG with latent states) that learners return and chart parsers use."""
 
 from __future__ import annotations
 
@@ -19,52 +19,52 @@ from spacy_lpcfg.storage.container import refuse_others, with_prefixes, without_
 
 @dataclass(frozen=True, eq=False)
 class Grammar(GrammarParameters, ParsingModel):
-    """An L-PCFG with the treebank PCFG beneath it, as a model that parses; see `GrammarParameters` for the fields."""
+    """An L-PCFG (PCFG whose symbols have latent states) as a model that parses; `GrammarParameters` has the fields."""
 
     kind, version = "grammar", 5
     has_rule_marginals = True
 
     @property
     def has_tree_probabilities(self) -> bool:
-        """Whether the grammar is proper, and charts sum its tensors exactly, since none of them is factored."""
+        """Whether a chart computes exact probabilities of trees: the grammar is proper, and no tensor is factored."""
         return self.is_proper and not bool((self.tensors.forms == FACTORED).any())
 
     @property
     def words(self) -> frozenset[str]:
-        """All names of terminals and rare words, see `Lexicon.words`."""
+        """All names of terminals and rare words: words, signatures and `<tag TAG>`, see `Lexicon.words`."""
         return self.lexicon.words
 
     @property
     def has_n_best(self) -> bool:
-        """Whether its parser can list the most probable trees."""
+        """Whether the grammar's parser can list the n most probable trees."""
         return self.has_tree_probabilities or self.tau != 1
 
     @property
     def parser_bytes(self) -> float:
-        """Estimated memory of its parser, in bytes, without sentences."""
+        """Estimated memory, in bytes, of the grammar's parser before it parses a sentence."""
         return parser_bytes(self)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Categories of constituents, sorted."""
+        """Labels of constituents (without part-of-speech tags), sorted."""
         return tuple(sorted({label for chain in self.label_chains for label in chain}))
 
     @cached_property
     def label_chains(self) -> tuple[tuple[str, ...], ...]:
-        """The labels of each symbol's constituents, top first: its chain, of a preterminal without the tag."""
+        """The constituent labels in each symbol's unary chain, top first; () for symbols "@" and for a bare tag."""
         of_words = (chain[:-1] for chain in self.chains[: self.n_preterminals])
         return (*of_words, *self.chains[self.n_preterminals :])
 
     @property
     def summary(self) -> str:
-        """Numbers of categories, tags, rules and states."""
+        """One line of text with the numbers of categories, tags and binary rules, and the largest number of states."""
         return (
             f"{counted(len(self.labels), 'category', 'categories')}, {counted(len(self.tags), 'tag')}, "
             f"{counted(self.n_rules, 'binary rule')}, at most {counted(self.n_states.max(), 'state')}"
         )
 
     def to_values(self) -> dict[str, Any]:
-        """Return all parts of the grammar by the names under which they are stored."""
+        """Return the fields of the grammar and of its parts as a dict, by the names under which they are stored."""
         own = {name: getattr(self, name) for name in _OWN} | {"tau": float(self.tau)}
         parts = {part: getattr(self, part) for part in _PARTS}
         return own | with_prefixes({name: {n: getattr(part, n) for n in _PARTS[name]} for name, part in parts.items()})
@@ -73,7 +73,8 @@ class Grammar(GrammarParameters, ParsingModel):
     def from_values(cls, values: Mapping[str, Any]) -> Grammar:
         """Create the grammar from the fields that `to_values` returned.
 
-        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
+        RAISES (ValueError): If fields are unknown or inconsistent, or the parser would not fit the memory limit.
+            (KeyError): If a field is missing.
         """
         refuse_others(values, _STORED)
         for name in _STORED:

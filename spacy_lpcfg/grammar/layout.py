@@ -1,4 +1,4 @@
-"""Memory layout of a grammar's tensors for the kernels."""
+"""Conversion of a grammar's tensors to the memory layout that the kernels read."""
 
 from __future__ import annotations
 
@@ -13,16 +13,22 @@ _CACHE_LINE = 64  # bytes
 
 
 class Layout(NamedTuple):
-    """Tensors in the order of the kernels' loops; the rows of all matrices are padded with zeros to whole blocks.
+    """The tensors of all rules, in the order in which the kernels read them.
 
-    data (float32, (.,)): Exact tensors [h1, h2, h3]; scaled cores (p, q, r) and factors A (m_a, p), B (m_b, q), C (m_c,
-        r) of factored tensors; the vectors a, b and c of sparse tensors, of which c is padded as a row.
-    starts (int64, (n_rules, 4)): Positions in `data` of a tensor's core and three factors, or of its three vectors
-        after an empty core; an exact tensor only uses the first.
-    blocks (float32, (n_blocks, LANES)): The nonzero blocks of the sparse tensors [h1, h2, h3].
+    The rows of all matrices are padded with zeros to whole blocks of `LANES` (8) numbers. For each rule, `data` has one
+    of
+
+    - an exact tensor [h1, h2, h3];
+    - the scaled core (p, q, r) and the factors A (m_a, p), B (m_b, q), C (m_c, r) of a factored tensor;
+    - the vectors a, b and c of a sparse tensor, of which c is padded as a row.
+
+    data (float32, (n,)): The numbers of all tensors, except for the stored entries of sparse tensors.
+    starts (int64, (n_rules, 4)): Positions in `data` of a tensor's core, A, B and C. For an exact tensor only the first
+        one is used; for a sparse tensor the last three are the positions of a, b and c.
+    blocks (float32, (n_blocks, LANES)): The nonzero blocks of the stored entries of sparse tensors [h1, h2, h3].
     places (int32, (n_blocks, 2)): The state h1 of each block, and the index of the block within the matrix [h2, h3].
-    first_block (int64, (n_rules + 1,)): The blocks of rule r are `first_block[r]:first_block[r + 1]`; none for a rule
-        that is not sparse.
+    first_block (int64, (n_rules + 1,)): The blocks of rule r are `first_block[r]:first_block[r + 1]`, an empty range
+        unless its tensor is sparse.
     """
 
     data: np.ndarray
@@ -49,7 +55,10 @@ def layout(tensors: Tensors) -> Layout:
 
 
 def sizes(tensors: Tensors) -> np.ndarray:
-    """Return the number of floats, with padding, of each core and factor in `Layout.data`, int64 (n_rules, 4)."""
+    """Return the size, with padding, of each tensor's core, A, B and C in `Layout.data`, int64 (n_rules, 4).
+
+    The sizes are numbers of float32. The four columns mean the same as those of `Layout.starts`.
+    """
     shapes, ranks = tensors.shapes.astype(np.int64), tensors.ranks.astype(np.int64)
     exact, sparse = tensors.forms == EXACT, tensors.forms == SPARSE
     p, q, r = np.where(exact[:, None], shapes, ranks).T
@@ -72,7 +81,7 @@ def _positions_in_rows(starts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
 
 
 def _blocks(tensors: Tensors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the nonzero blocks of the sparse tensors, as `Layout.blocks`, `places` and `first_block`."""
+    """Return the nonzero blocks of the sparse tensors: the fields `blocks`, `places` and `first_block` of `Layout`."""
     _, places, values, _ = tensors.sparse()
     n_kept = np.diff(np.searchsorted(places, tensors.offsets))
     m_a, m_b, m_c = tensors.shapes.astype(np.int64).T
@@ -92,7 +101,7 @@ def _blocks(tensors: Tensors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _zeros(n_rows: int, n_cols: int) -> np.ndarray:
-    """Return a matrix of zeros, float32, aligned to a cache line so that no block crosses two."""
+    """Return a float32 matrix of zeros that begins at a cache line, so that no block crosses two cache lines."""
     buffer = np.zeros(n_rows * n_cols + _CACHE_LINE // 4, dtype=np.float32)
     start = -buffer.ctypes.data % _CACHE_LINE // 4
     return buffer[start : start + n_rows * n_cols].reshape(n_rows, n_cols)

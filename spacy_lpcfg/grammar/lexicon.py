@@ -1,15 +1,17 @@
-"""The lexicon of a grammar: emissions of known words, and of the signatures that stand for unknown words.
+"""The lexicon of a grammar: emission probabilities of known words, and of the signatures of unknown words.
 
 A grammar emits *terminals*. A word that is frequent in training is a terminal of its own. Any other word is emitted
 through the first of its signatures that the grammar knows (`words/signatures.py`). Every grammar knows the most general
-signature, `<form>`. A rare word has the latent states and the tags of its signature, and tags that it was seen with get
-more weight. An unknown word has the tags of its signature, and of its word class if classes were learned from raw text.
+signature, `<form>`. A rare word (seen in training, but emitted through a signature) has the latent states and the tags
+of its signature, and the tags that it was seen with get more weight. An unknown word has the tags of its signature, and
+of its word class if classes were learned from raw text.
 
-The vocabulary consists of the known words, and of the signatures, each of which stands for all unknown words that have
-it; their probabilities sum to 1 at every position. At the beginning of a sentence, a capitalized word that is no
-terminal is emitted as its lower case, if that is a terminal. There an unknown word counts as the lower case, and rare
-words share the probability of the lower case evenly with it. What their signatures give to these rare words elsewhere
-goes to unknown words there.
+The vocabulary consists of the known words and of the signatures, each of which stands for all unknown words that have
+it. The probabilities of the vocabulary sum to 1 at every position. The first word of a sentence is special:
+
+- A capitalized word that is no terminal is emitted as its lower case, if that is a terminal.
+- The probability of the lower case is then shared evenly among it and the rare words that are emitted in this way.
+- The probability that signatures give to these rare words elsewhere goes to unknown words.
 """
 
 from __future__ import annotations
@@ -32,11 +34,11 @@ _CACHE_SIZE = 100_000
 
 
 class Emitter(NamedTuple):
-    """The terminal that emits a word, and the entry of `Lexicon.rare_words` that scales its emissions.
+    """The terminal that emits a word, and the index of the factors that scale its emissions.
 
     terminal (int): Id of the terminal: the word itself, or a signature.
     rare (int): Index in `Lexicon.rare_words` of the word, or of its signature if the word is unknown; `_NOT_RARE` if
-        neither is there.
+        `rare_words` has neither.
     is_unknown (bool): Whether the word is represented by a signature, and is not a rare word.
     """
 
@@ -47,25 +49,28 @@ class Emitter(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """The emissions of every terminal, as one ragged table of rows (preterminal symbol, weight, latent weights).
+    """Emission probabilities, as a table with a row (preterminal symbol, weight, latent weights) for each emission.
+
+    The rows are grouped by terminal.
 
     All fields are immutable; look-ups are memoized in a bounded cache.
 
     terminals (tuple[str, ...], (n_terminals,)): Names of the terminals: words, signatures and `<form>`, then one
-        `<tag TAG>` for each tag, with the rows for words that were never seen with a given tag.
+        `<tag TAG>` for each tag, which emits a word that was never seen with the tag that the user gives it.
     tags (tuple[str, ...], (n_tags,)): The part-of-speech tags.
     offsets (int32, (n_terminals + 1,)): The rows of terminal x are `offsets[x]:offsets[x + 1]`.
     symbols (int32, (n_rows,)): The preterminal symbol of each row.
     weights (float64, (n_rows,)): q(x | a) of the treebank PCFG.
     vector_offsets (int64, (n_rows + 1,)): Offsets of each row's latent weights in `vectors`.
     vectors (float32, (sum of states,)): q(x | a, h), or its spectral counterpart.
-    rare_words (tuple[str, ...], (n_rare,)): Sorted: seen words that are emitted through a signature, and the signatures
-        themselves, which stand for unknown words.
+    rare_words (tuple[str, ...], (n_rare,)): Sorted: words of the treebank that are emitted through a signature, and the
+        signatures themselves, which stand for unknown words.
     rare_terminals (int32, (n_rare,)): The signature that emits each rare word.
-    rare_offsets (int32, (n_rare + 1,)): Offsets of each rare word in the next two arrays.
-    rare_tags (int32, (n_entries,)): Tags that a rare word was seen with; for a signature, tags of its hapax legomena.
-    rare_factors (float32, (n_entries,)): Factors of the weights of the signature's rows with that tag when they emit
-        the rare word; 1 for other tags.
+    rare_offsets (int32, (n_rare + 1,)): Where the entries of each rare word begin in `rare_tags` and `rare_factors`.
+    rare_tags (int32, (n_entries,)): Ids of the tags that a rare word was seen with; for a signature, of its words seen
+        once.
+    rare_factors (float32, (n_entries,)): Factor by which the signature's weights under each of these tags are
+        multiplied when it emits the rare word. The factor of all other tags is 1.
     """
 
     terminals: tuple[str, ...]
@@ -95,7 +100,7 @@ class Lexicon:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All names of terminals and rare words: words, signatures, and `<tag TAG>` of given tags."""
+        """All names of terminals and rare words: words, signatures, and the `<tag TAG>` of each tag."""
         return frozenset(self.terminals + self.rare_words)
 
     @cached_property
@@ -112,7 +117,7 @@ class Lexicon:
         return self.emitter(word, sentence_initial).terminal
 
     def terminals_by_name(self, words: Sequence[str]) -> list[int]:
-        """Return the ids of the terminals with exactly these names, and of `<form>` for all other words."""
+        """Return the ids of the terminals with exactly these names; any other name gets the id of `<form>`."""
         unknown = self._index[UNKNOWN]
         return [self._index.get(word, unknown) for word in words]
 
@@ -120,9 +125,11 @@ class Lexicon:
         """Return the terminals that emit the words of a sentence, and factors of their emissions under each tag.
 
         words (sequence of str): The words of a sentence.
-        trust_capitals (bool): Whether capitals are informative in words after the first. If not, all words are looked
-            up like the first one, and the probabilities of words sum to 1 only at the first position.
-        RETURNS (int32 (n_words,), float64 (n_words, n_tags)): Ids of terminals, and the factors.
+        trust_capitals (bool): Whether the capitals of words after the first are informative. If not (as in text in
+            capitals), every word is looked up as if it opened the sentence, and probabilities sum to 1 only at the
+            first position.
+        RETURNS (int32 (n_words,), float64 (n_words, n_tags)): Ids of the terminals, and the factor by which the
+            emission of each word by a preterminal of each tag is multiplied.
         """
         initial = [i == 0 or not trust_capitals for i in range(len(words))]
         emitters = [self.emitter(word, is_initial) for word, is_initial in zip(words, initial, strict=True)]
@@ -137,7 +144,8 @@ class Lexicon:
 
         terminal (int): Id of a terminal that is not a `<tag TAG>`.
         sentence_initial (bool): Whether the word opens its sentence.
-        RETURNS (list[str], float64 (n_names, n_tags)): The names, and factors of the terminal's emissions for each.
+        RETURNS (list[str], float64 (n_names, n_tags)): The names, and for each the factor of the terminal's emissions
+            under each tag.
         """
         names = self._names[sentence_initial].get(terminal, [])
         factors = np.ones((len(names), len(self.tags)))
@@ -148,7 +156,7 @@ class Lexicon:
 
     @cached_property
     def _names(self) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
-        """Sorted names that each terminal emits, as two dicts: within a sentence, and sentence-initially."""
+        """The sorted names that each terminal emits, as two dicts: of words within a sentence, and of first words."""
         names = sorted(self.words.difference(map(tag_terminal, self.tags)))
         names_of_terminal: tuple[dict[int, list[str]], dict[int, list[str]]] = ({}, {})
         for first in (False, True):
@@ -157,7 +165,7 @@ class Lexicon:
         return names_of_terminal
 
     def _scale(self, factors: np.ndarray, emitter: Emitter, sentence_initial: bool) -> None:
-        """Set an array of ones, float64 (n_tags,), in place to the factors of a word's emissions under each tag."""
+        """Overwrite an array of ones, float64 (n_tags,), with the factors of a word's emissions under each tag."""
         if emitter.rare != _NOT_RARE:
             entries = slice(self.rare_offsets[emitter.rare], self.rare_offsets[emitter.rare + 1])
             factors[self.rare_tags[entries]] = self.rare_factors[entries]
@@ -169,10 +177,10 @@ class Lexicon:
 
     @cached_property
     def _capitals(self) -> tuple[Counter[int], dict[int, np.ndarray]]:
-        """Counts and factors of capitalized rare words that sentence-initially are emitted as their lower case.
+        """Capitalized rare words that are emitted as their lower case when they open a sentence.
 
-        RETURNS (Counter[int], dict[int, ndarray]): Number of such words by the terminal of the lower case; and by the
-            signature that emits them within a sentence, the sum of their factors, float64 (n_tags,).
+        RETURNS (Counter[int], dict[int, ndarray]): Number of these words for each terminal of a lower case; and for
+            each signature that emits them within a sentence, the sum of their factors, float64 (n_tags,).
         """
         n_capitals: Counter[int] = Counter()
         factors_of_unknown: dict[int, np.ndarray] = {}
@@ -186,7 +194,11 @@ class Lexicon:
         return n_capitals, factors_of_unknown
 
     def emitter(self, word: str, sentence_initial: bool) -> Emitter:
-        """Return the terminal that emits a word, with its rare-word entry; same arguments as `terminal`."""
+        """Return the terminal that emits a word, and its rare-word entry.
+
+        word (str): The token.
+        sentence_initial (bool): Whether the token opens its sentence.
+        """
         emitter = self._cache.get((word, sentence_initial))
         if emitter is not None:
             return emitter
@@ -203,9 +215,11 @@ class Lexicon:
         return self._cache.add(word, sentence_initial, Emitter(terminal, rare, is_unknown))
 
     def words_per_row(self, tag_of: np.ndarray) -> np.ndarray:
-        """Return the effective number of words that each row emits: the sum of the words' factors, float64 (n_rows,).
+        """Return the effective number of words that share each row: the sum of their factors, float64 (n_rows,).
 
-        tag_of (int, (n_preterminals,)): The tag of each preterminal.
+        The number is 1 for a word that is a terminal; for a signature it sums over its rare and unknown words.
+
+        tag_of (int, (n_preterminals,)): The tag id of each preterminal.
         """
         shares = np.ones((len(self.terminals), len(self.tags)))
         shares[self.rare_terminals] = 0.0
@@ -218,31 +232,36 @@ class Lexicon:
         return shares[self.row_terminals, tag_of[self.symbols]]
 
     def shared_out(self, tag_of: np.ndarray) -> Lexicon:
-        """Return a lexicon whose weights are divided by `words_per_row`, so that the words of each row share them."""
+        """Return a lexicon whose weights are divided by `words_per_row`, so that the words of each row share it.
+
+        tag_of (int, (n_preterminals,)): The tag id of each preterminal.
+        """
         per_row = self.words_per_row(tag_of)
         per_entry = np.repeat(1 / per_row, np.diff(self.vector_offsets)).astype(np.float32)
         return replace(self, weights=self.weights * (1 / per_row), vectors=self.vectors * per_entry)
 
     def tags_of(self, tags: Sequence[str | None]) -> np.ndarray:
-        """Return the ids of given tags, int32 (n_words,); `NO_TAG` for None and for unknown tags."""
+        """Return the ids of the tags given for words, int32 (n_words,); `NO_TAG` (-1) for None and for unknown tags."""
         return np.array(
             [NO_TAG if tag is None else self._tag_index.get(tag, NO_TAG) for tag in tags],
             dtype=np.int32,
         )
 
     def likely_tags(self, symbol_weights: np.ndarray, tag_of: np.ndarray) -> np.ndarray:
-        """Return the most probable tag of each terminal without context, int32 (n_terminals,).
+        """Return the id of each terminal's most probable tag without context, int32 (n_terminals,).
 
         symbol_weights (float64, (n_symbols,)): The share of each symbol among the nodes of the treebank.
-        tag_of (int32, (n_preterminals,)): The tag of each preterminal.
+        tag_of (int32, (n_preterminals,)): The tag id of each preterminal.
         """
         return self.tag_weights(symbol_weights, tag_of).argmax(axis=1).astype(np.int32)
 
     def tag_weights(self, symbol_weights: np.ndarray, tag_of: np.ndarray) -> np.ndarray:
-        """Sum row weights times symbol weights by terminal and tag, float64 (n_terminals, n_tags).
+        """Return the total weight of each terminal under each tag, float64 (n_terminals, n_tags).
 
-        symbol_weights (float64, (at least n_preterminals,)): The weight of each preterminal.
-        tag_of (int, (n_preterminals,)): The tag of each preterminal.
+        It is the sum, over the preterminals of the tag, of the emission weight times the weight of the preterminal.
+
+        symbol_weights (float64, (at least n_preterminals,)): The weight of each preterminal, such as its count.
+        tag_of (int, (n_preterminals,)): The tag id of each preterminal.
         """
         table = np.zeros((len(self.terminals), len(self.tags)))
         np.add.at(table, (self.row_terminals, tag_of[self.symbols]), self.weights * symbol_weights[self.symbols])
@@ -255,5 +274,5 @@ class Lexicon:
 
 
 def tag_terminal(tag: str) -> str:
-    """Return the name of the terminal that stands for any word under a given tag."""
+    """Return the name `<tag TAG>` of the terminal that stands for words never seen with the tag `TAG`."""
     return f"<tag {tag}>"

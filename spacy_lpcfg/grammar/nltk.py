@@ -5,7 +5,8 @@ the artificial root, and a unary production for each root. Characters that NLTK 
 the | of a chain as >, any other character by its code between slashes, so that PRP$ is `PRP/24/`, and an empty name as
 `//`.
 
-The words are those that the grammar knows, as within a sentence, and signatures, which stand for unknown words.
+The words of the text are the grammar's known words, with their probabilities within a sentence (not at its beginning),
+and the signatures, which stand for unknown words.
 """
 
 from __future__ import annotations
@@ -51,8 +52,10 @@ _LEAST_SHARE = 1e-9  # share of a symbol that is in no tree
 def pcfg_text(grammar: Grammar) -> str:
     """Convert a grammar to the text of an NLTK PCFG, with a nonterminal for each state of a symbol.
 
-    grammar (Grammar): A proper grammar, as `TreebankPCFG` or `EM` learn.
-    RAISES (ModelError): If the grammar is not proper, or a word contains both kinds of quotation marks.
+    grammar (Grammar): A grammar with `has_tree_probabilities`, such as `TreebankPCFG` or `EM` learn.
+    RETURNS (str): A production a line, with its probability.
+    RAISES (ModelError): If the grammar's weights are not probabilities, or a word contains both kinds of quotation
+        marks.
     """
     if not grammar.has_tree_probabilities:
         raise ModelError("Expected a grammar of probabilities, got other weights: learn it by TreebankPCFG or EM.")
@@ -116,9 +119,12 @@ def grammar_from_pcfg(text: str) -> Grammar:
     """Convert the text of an NLTK PCFG to a grammar with one state a symbol, in Chomsky normal form (`normal_form`).
 
     text (str): Productions such as A -> B C [0.5] | 'word' [0.5], as NLTK's PCFG.fromstring takes them, or str() of an
-        NLTK grammar. If none has a probability, those of a symbol are equally likely. The first left-hand side is the
-        start symbol, unless a heading of NLTK names it; if it has only productions A -> B, it is the artificial root.
-    RAISES (ModelError): If a line is not a production, or the probabilities of a symbol do not sum to 1.
+        NLTK grammar. Lines that begin with # are skipped. If no production has a probability, the productions of a
+        symbol are equally likely. The first left-hand side is the start symbol, unless a heading of NLTK names it; it
+        becomes the artificial root if it has only productions A -> B and is on no right-hand side.
+    RETURNS (Grammar): If the text has no word `<form>`, every preterminal also emits unknown words, with weight 1e-6.
+    RAISES (ModelError): If a line is not a production, only some productions have a probability, the probabilities of a
+        symbol do not sum to 1 (within 0.01), or the grammar has no normal form within the limits of `normal_form`.
     """
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     headers = [header for _, line in lines if (header := _HEADER.fullmatch(line))]
@@ -234,7 +240,9 @@ def _grammar(form: NormalForm, root_label: str) -> Grammar:
 
 
 def _lexicon(words: Mapping[tuple[str, str], float], preterminals: Sequence[str]) -> Lexicon:
-    """Return the lexicon of P(word | symbol); a word with an unseen given tag is equally likely under its symbols."""
+    """Return the lexicon of P(word | symbol); a word with a tag that it never has is equally likely under the tag's
+    symbols.
+    """
     tag_of = {name: split_chain(name)[-1] for name in preterminals}
     tags = tuple(sorted({*tag_of.values()}))
     rows: dict[str, dict[str, float]] = defaultdict(dict)

@@ -1,9 +1,10 @@
-"""Chomsky normal form of a PCFG with the same distribution over trees: binarization, collapsed unary chains.
+"""Chomsky normal form of a PCFG with the same distribution over trees: binarization and collapsed unary chains.
 
-A -> B C D becomes A -> X D with a new symbol X, named "@A->_B C", which `unbinarize` splices out. A -> B is removed:
-wherever A occurs in a production, the symbol is either A or the chain `A|B`, which `expand_unaries` expands. A symbol
-with both words and pairs of children becomes the chain `A|A` above its words. Cyclic chains are left out, and their
-probability goes to the other chains of their symbol.
+- A -> B C D becomes A -> X D, where the new symbol X, named "@A->_B C", covers B and C; `unbinarize` splices it out.
+- A -> B is removed: wherever A occurs in a production, the symbol becomes either A or the chain `A|B`, which
+  `expand_unaries` expands.
+- A symbol with both words and pairs of children becomes the chain `A|A` above its words.
+- Cyclic chains are left out, and their probability goes to the other chains of their symbol.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ _ADVICE = "leave out rare unary productions"
 
 
 class Production(NamedTuple):
-    """A production of a PCFG with its probability `p`; `is_word` says which right-hand side symbols are words."""
+    """A production of a PCFG with its probability.
+
+    left (str): Symbol on the left-hand side.
+    right (tuple of str): Symbols and words on the right-hand side.
+    is_word (tuple of bool): Whether each element of `right` is a word.
+    p (float): Probability given the left-hand side; nan if the text has none.
+    """
 
     left: str
     right: tuple[str, ...]
@@ -49,7 +56,12 @@ class Chain(NamedTuple):
 
 
 class NormalForm(NamedTuple):
-    """A PCFG in Chomsky normal form: probabilities of roots, of (symbol, word), and of (symbol, left, right child)."""
+    """A PCFG in Chomsky normal form, as dicts of probabilities.
+
+    roots (dict of str to float): Probability of each root symbol.
+    words (dict of (symbol, word) to float): Probability of each word given its symbol.
+    rules (dict of (symbol, left child, right child) to float): Probability of each pair of children given their parent.
+    """
 
     roots: dict[str, float]
     words: dict[tuple[str, str], float]
@@ -92,7 +104,9 @@ def normal_form(productions: Sequence[Production], roots: Iterable[tuple[str, fl
 
 
 def _with_tags(productions: Iterable[Production]) -> Iterator[Production]:
-    """Yield the productions with each word that has siblings replaced by a new preterminal."""
+    """Yield the productions, in which a new preterminal replaces each word that has siblings; then those of the
+    preterminals.
+    """
     tags: dict[str, Production] = {}
     for production in productions:
         right = list(production.right)
@@ -142,8 +156,8 @@ class _Chains:
     def of(self, symbol: str) -> list[Chain]:
         """Return the chains that start with a symbol, with probabilities that sum to 1.
 
-        RAISES (ModelError): If the symbol, or another one in a chain, has no productions, or there are too many chains,
-            or only cyclic ones.
+        RAISES (ModelError): If the symbol or another symbol of a chain has no productions, there are more than
+            `MOST_CHAINS` chains, or all of them are cyclic.
         """
         if symbol not in self._of:
             chains = [*islice(self._ends((symbol,), 1.0), MOST_CHAINS + 1)]
@@ -159,14 +173,16 @@ class _Chains:
         return self._of[symbol]
 
     def share(self, chain: Chain) -> float:
-        """Return the probability that the end of a chain produces a word, or a pair if the chain is above pairs."""
+        """Return the probability that the last symbol of a chain produces a word (or, if the chain is above pairs, a
+        pair).
+        """
         of_end = (self.words, self.pairs, self.unary)
         if sum(chain.end in part for part in of_end) == 1:
             return 1.0
         return sum((self.words if chain.has_words else self.pairs)[chain.end].values())
 
     def _ends(self, symbols: tuple[str, ...], p: float) -> Iterator[Chain]:
-        """Yield the acyclic chains that begin with the symbols of a prefix, whose probability is `p`."""
+        """Yield the acyclic chains that begin with `symbols`, the prefix of a chain, whose probability is `p`."""
         end = symbols[-1]
         if not (end in self.words or end in self.pairs or end in self.unary):
             raise ModelError(f"Expected productions of each symbol, got none of {shown(end)}.")

@@ -1,4 +1,4 @@
-"""Summaries of latent states: the most probable rules and words in each."""
+"""Summaries of latent states: the rules and words with the largest weights in each state of a symbol."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 
 
 class Weighted(NamedTuple):
-    """A rule or word with its parameter in a state: a probability, if the grammar is proper."""
+    """A rule or word with its weight in a latent state, which is a probability if the grammar is proper."""
 
     name: str
     weight: float
@@ -38,7 +38,8 @@ def top_words(grammar: Grammar, symbol: int, n: int) -> list[list[Weighted]]:
 
     symbol (int): Id of the preterminal.
     n (int): Number of words for each state.
-    RETURNS (list of list of Weighted, (n_states[symbol],)): Words with q(x | a, h), in descending order.
+    RETURNS (list of list of Weighted, (n_states[symbol],)): Words with q(x | a, h), in descending order. The weight of
+        a signature is the sum over all rare and unknown words that it emits.
     """
     lexicon = grammar.lexicon
     is_word = ~np.isin(lexicon.row_terminals, lexicon.tag_terminals)

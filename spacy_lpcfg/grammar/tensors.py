@@ -1,8 +1,8 @@
-"""Parameter tensors of binary rules, stored exactly, as truncated Tucker decompositions, or as sparse tensors.
+"""Storage of the parameter tensors of binary rules: exact, as truncated Tucker decompositions, or sparse.
 
 A tensor that is estimated from n occurrences of its rule, and smoothed as in Cohen et al. (2013), has at most n + 1
-independent slices along each mode. Storing a basis of them (De Lathauwer et al. 2000, "A multilinear singular value
-decomposition") makes the tensors of rare rules small, and most rules are rare; frequent rules lose only noise.
+independent slices along each mode. Most rules are rare, so that a basis of these slices (De Lathauwer et al. 2000, "A
+multilinear singular value decomposition") takes less memory than the tensor; frequent rules lose only noise.
 
 Few entries of a probability tensor are large. A sparse tensor stores the large entries, and approximates the rest by
 the product of its marginals, so that the entries of each state of the parent keep their sum.
@@ -28,7 +28,7 @@ _PLACE = 12  # additional bytes for each entry of a factored tensor while it is 
 
 
 class SparseParts(NamedTuple):
-    """The decoded sparse tensors among `Tensors`.
+    """The decoded parts of the sparse tensors in a `Tensors`: their stored entries, and approximations of the rest.
 
     rules (int64, (n,)): The rules with sparse tensors.
     places (int64, (k,)): Positions of the stored entries in `Tensors.dense`.
@@ -52,13 +52,13 @@ class Tensors:
 
     shapes (int32, (n_rules, 3)): Numbers of states of the three symbols.
     forms (int32, (n_rules,)): EXACT, FACTORED or SPARSE.
-    ranks (int32, (n_rules, 3)): Ranks (p, q, r) of factored tensors; zeros for the others.
-    exact (float32, (.,)): The exact tensors in C order, concatenated.
-    factors (float16, (.,)): Core (p, q, r), A (m_a, p), B (m_b, q), C (m_c, r) of each factored tensor.
-    scales (float32, (n_rules,)): Scales of factored and sparse tensors; 1 for the others.
-    kept (uint8, (.,)): A mask of the stored entries of sparse tensors, in C order, packed by `numpy.packbits`.
-    entries (float16, (.,)): The stored entries of sparse tensors.
-    rests (float32, (.,)): The vectors a (m_a,), b (m_b,) and c (m_c,) of each sparse tensor.
+    ranks (int32, (n_rules, 3)): Ranks (p, q, r) of factored tensors; zeros for exact and sparse tensors.
+    exact (float32, (n,)): The exact tensors in C order, concatenated.
+    factors (float16, (n,)): Core (p, q, r), A (m_a, p), B (m_b, q), C (m_c, r) of each factored tensor.
+    scales (float32, (n_rules,)): Scales of factored and sparse tensors; 1 for exact tensors.
+    kept (uint8, (n,)): A mask of the stored entries of sparse tensors, in C order, packed by `numpy.packbits`.
+    entries (float16, (n,)): The stored entries of sparse tensors.
+    rests (float32, (n,)): The vectors a (m_a,), b (m_b,) and c (m_c,) of each sparse tensor.
     """
 
     shapes: np.ndarray
@@ -78,14 +78,14 @@ class Tensors:
 
     @cached_property
     def offsets(self) -> np.ndarray:
-        """Offsets of each rule's tensor in `dense`, int64 (n_rules + 1,)."""
+        """Where the tensor of each rule begins in `dense`, and where the last one ends, int64 (n_rules + 1,)."""
         return read_only(offsets(self.sizes))
 
     @cached_property
     def dense(self) -> np.ndarray:
-        """All tensors in C order, concatenated, float32.
+        """All tensors in C order, rule after rule, float32 (n_entries,), approximate unless they are stored exactly.
 
-        RAISES (TooLargeError): If they take more memory than is allowed.
+        RAISES (TooLargeError): If they exceed the memory limit.
         """
         is_factored = self.forms == FACTORED
         n_bytes = 4 * self.sizes.sum(dtype=float) + _PLACE * self.sizes[is_factored].sum(dtype=float)
@@ -103,9 +103,9 @@ class Tensors:
 
     @cached_property
     def sums(self) -> np.ndarray:
-        """The sums of each tensor over the states of both children, concatenated, float64 (sum of m_a,).
+        """The sum of each tensor over the states of both children, rule after rule, float64 (sum of m_a,).
 
-        They are computed without making the tensors dense.
+        The sums are computed without making the tensors dense.
         """
         starts = offsets(self.shapes[:, 0])
         sums = np.zeros(starts[-1])
@@ -155,7 +155,7 @@ class Tensors:
 
     @classmethod
     def from_dense(cls, dense: np.ndarray, shapes: np.ndarray) -> Tensors:
-        """Store tensors exactly.
+        """Store all tensors exactly, in float32.
 
         dense (float, (sum of sizes,)): Tensors in C order, concatenated.
         shapes (int, (n_rules, 3)): Shapes of the tensors.
@@ -175,7 +175,7 @@ class Tensors:
 
     @classmethod
     def factorize(cls, dense: np.ndarray, shapes: np.ndarray) -> Tensors:
-        """Store each tensor exactly or factored to `TOLERANCE`, whichever is smaller.
+        """Store each tensor exactly or as a Tucker decomposition with relative error `TOLERANCE`, whichever is smaller.
 
         dense (float, (sum of sizes,)): Tensors in C order, concatenated.
         shapes (int, (n_rules, 3)): Shapes of the tensors.
@@ -204,7 +204,7 @@ class Tensors:
     def sparsify(cls, dense: np.ndarray, shapes: np.ndarray) -> Tensors:
         """Store each tensor of probabilities exactly or sparsely, whichever is smaller.
 
-        The sums of entries in each state of the parent are preserved up to float32 rounding.
+        The sum of the entries in each state of the parent is preserved up to float32 rounding.
 
         dense (float, (sum of sizes,)): Tensors in C order, concatenated.
         shapes (int, (n_rules, 3)): Shapes of the tensors.
@@ -228,18 +228,23 @@ class Tensors:
         )
 
     def _without_exact(self, others: np.ndarray, form: int) -> Tensors:
-        """Set the form of the tensors selected by `others`, bool (n_rules,), and drop their exact entries."""
+        """Set the form of some tensors, and drop their entries from `exact`.
+
+        others (bool, (n_rules,)): Mask of the tensors that are not exact.
+        form (int): FACTORED or SPARSE.
+        """
         forms = np.where(others, form, EXACT).astype(np.int32)
         return replace(self, forms=forms, exact=self.exact[np.repeat(~others, self.sizes)])
 
 
 class _Sparse(NamedTuple):
-    """One sparse tensor.
+    """One tensor in sparse form: its largest entries, and a rank-one approximation of the rest.
 
-    scale (float32): The largest entry.
+    scale (float32): The largest entry; 1 if all are 0.
     is_kept (bool, (m_a, m_b, m_c)): Mask of the stored entries.
     entries (float16, (k,)): The stored entries, divided by the scale.
-    residual (float32, (m_a + m_b + m_c,)): Vectors whose outer product approximates the other entries.
+    residual (float32, (m_a + m_b + m_c,)): The vectors a, b and c, concatenated, whose outer product approximates the
+        other entries.
     """
 
     scale: np.float32

@@ -1,6 +1,6 @@
-"""Window features of words, hashed to keys for a log-linear model.
+"""Features of the words in a window around each word, hashed to integer keys for the log-linear classifier.
 
-A template lists attributes of words at relative positions; its feature at a word is a hash of the template and of the
+A template lists attributes of words at relative positions. Its feature at a word is a hash of the template and of the
 values of these attributes. The strings of each distinct word are hashed once; everything else is arithmetic on 64-bit
 keys.
 """
@@ -37,14 +37,14 @@ REACH = max(abs(offset) for template in TEMPLATES for offset, _ in template)
 class Windows:
     """Extractor of the window features of sentences.
 
-    tags (sequence of str): The tag set.
+    tags (sequence of str): The tag set; tag ids are positions in it.
     """
 
     def __init__(self, tags: Sequence[str]) -> None:
         self._tags = np.array([_key(f"{TAG} {tag}") for tag in tags], dtype=np.uint64)
 
     def keys(self, words: Sequence[str], tags: np.ndarray) -> np.ndarray:
-        """Return the feature keys of a sentence's words, int32 (n_words, n_templates), none of them negative.
+        """Return the feature keys of a sentence's words, int32 (n_words, n_templates), all of them 0 or more.
 
         words (sequence of str, (n_words,)): The words.
         tags (int32, (n_words,)): Ids of their tags.
@@ -63,13 +63,16 @@ def _attribute_keys(word: str) -> bytes:
 
 
 def _texts(word: str) -> tuple[str, ...]:
-    """Return the attributes of a word except for its tag."""
+    """Return the attributes of a word, in the order of their ids, except for its tag."""
     lower = word.lower()
     return word, lower, lower[-2:], lower[-3:], lower[:3], shape(word)
 
 
 def shape(word: str) -> str:
-    """Return the shape of a word: letters and digits become X, x and d, and runs are cut to two characters."""
+    """Return the shape of a word: letters and digits become X, x and d, and runs of a kind are cut to two characters.
+
+    Only the first 20 characters count: "Anglo-1990s" becomes "Xxx-ddx".
+    """
     runs = [(kind, min(len(list(run)), 2)) for kind, run in groupby(map(_kind, word[:_LONGEST]))]
     return "".join(kind * n for kind, n in runs)
 
