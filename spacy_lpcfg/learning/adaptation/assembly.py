@@ -1,4 +1,4 @@
-"""Assemble the adapted grammar from its latent parameters, the old grammar and the new trees."""
+"""Assembly of the adapted grammar from its latent parameters, the old grammar and the new trees."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def _normalized(counts: np.ndarray, groups: np.ndarray, n_groups: int) -> np.nda
 
 
 def _classifier(old: Grammar, n_preterminals: int) -> Classifier:
-    """Return the old grammar's classifier, renumbered for `n_preterminals`; new preterminals have no weights."""
+    """Return the old grammar's classifier, renumbered for more preterminals; the new preterminals have no weights.
+
+    n_preterminals (int): Number of old and new preterminals.
+    """
     outputs = old.classifier.outputs.astype(np.int64)
     outputs[outputs >= old.n_preterminals] += n_preterminals - old.n_preterminals  # beginnings and ends of spans
     return replace(old.classifier, outputs=outputs.astype(np.uint16))
@@ -103,9 +106,10 @@ def _lexicon(new: NewTrees, visits: np.ndarray, emissions: np.ndarray) -> Lexico
 
 
 def _table(new: NewTrees, weights: np.ndarray, emissions: np.ndarray) -> Lexicon:
-    """Return a lexicon without rare words: a row for each emission, and the rows of the given tags.
+    """Return a lexicon without rare words: a row for each emission in `new`, and the rows of the `<tag TAG>` terminals.
 
-    weights (float64, (n_pairs,)), emissions (float64, (n_pairs, m)): q(x | a) and q(x | a, h).
+    weights (float64, (n_pairs,)): q(x | a) of each emission.
+    emissions (float64, (n_pairs, m)): q(x | a, h) of each emission.
     """
     old, grammar, m = new.grammar.lexicon, new.grammar, emissions.shape[1]
     terminal_of_tag = np.append(old.tag_terminals, len(old.terminals) + np.arange(len(new.tags) - len(old.tags)))
@@ -134,11 +138,14 @@ def _table(new: NewTrees, weights: np.ndarray, emissions: np.ndarray) -> Lexicon
 
 
 def _with_rare_words(table: Lexicon, new: NewTrees, visits: np.ndarray) -> Lexicon:
-    """Add rare words of the old grammar and new words to `table`; tags seen in the new trees raise their factors.
+    """Add the old grammar's rare words and the new words to a lexicon, with factors that grow with their tokens by tag.
 
-    A factor of 1 stands for the number of tokens under a tag that the old grammar expects of one rare word of a
-    signature; each token in the new trees adds the inverse of this number. A new word starts with the factors of
+    The old grammar expects a number of tokens of one rare word of a signature under each tag. Each token in the new
+    trees adds the inverse of this number to the word's factor for the tag. A new word starts with the factors of
     unknown words.
+
+    table (Lexicon): The lexicon without rare words.
+    visits (float64, (n_symbols,)): Expected count of each symbol in the prior, `strength` trees of the old grammar.
     """
     old = new.grammar.lexicon
     if not old.rare_words:
@@ -178,7 +185,7 @@ def _factors(lexicon: Lexicon, rare: int) -> dict[int, float]:
 
 
 def _of_one_word(unknown: dict[int, float], tokens: np.ndarray) -> dict[int, float]:
-    """Return the factors of a new word: those of a signature's unknown words, scaled to the mass of one rare word.
+    """Return the factors of a new word by tag id: the factors of unknown words, scaled to the mass of one rare word.
 
     unknown (dict from int to float): Factors of the signature's unknown words by tag id.
     tokens (float64, (n_tags,)): Expected tokens of one rare word under each tag.

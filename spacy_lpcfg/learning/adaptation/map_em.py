@@ -1,10 +1,10 @@
-"""MAP-EM that adapts a grammar to new trees, with the grammar's own expected counts as Dirichlet priors.
+"""MAP-EM (EM with a prior) that adapts a grammar to new trees; the prior is the grammar's own expected counts.
 
-The grammar stands for `strength` trees of its own (`prior.py`). The M step adds their expected counts to the expected
-counts of the new trees (Dempster, Laird and Rubin 1977, section 2; Gauvain and Lee 1994). A strength towards infinity
-keeps the grammar, and strength 0 is EM on the new trees alone, started at the grammar. Symbols, rules and emissions
-that the grammar lacks have no prior. New symbols have one state. In new rules and emissions with small counts, the
-states of old symbols are smoothed towards independence, as by `StateSmoothing`.
+The grammar counts as `strength` trees drawn from it (`prior.py`). The M step adds their expected counts to the expected
+counts of the new trees (Dempster, Laird and Rubin 1977, section 2; Gauvain and Lee 1994), as Dirichlet priors do. With
+a strength towards infinity the grammar stays as it is; strength 0 is EM on the new trees alone, from the grammar as its
+start. Symbols, rules and emissions that the grammar lacks have no prior. New symbols have one state. In new rules and
+emissions with small counts, the states of old symbols are smoothed towards independence, as by `StateSmoothing`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _N_ITERATIONS = 2
 
 
 class StateCounts(NamedTuple):
-    """Expected counts of states, of a grammar or of new trees, in the layout of `NewTrees`.
+    """Expected counts of states, in the layout of `NewTrees`: from trees of the old grammar, or from the new trees.
 
     roots (float64, (n_symbols, m)): Counts of roots.
     rules (float32, (n_entries,)): Counts of the entries of the rules' tensors.
@@ -53,9 +53,9 @@ class StateCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PriorEM:
-    """MAP-EM on new trees, for any strength of the prior.
+    """MAP-EM on new trees; `fit` can be called for several strengths of the prior.
 
-    prior (Prior): The grammar to go on from, with its expected counts.
+    prior (Prior): The grammar to adapt, with its expected counts.
     new (NewTrees): The new trees.
     """
 
@@ -65,7 +65,7 @@ class PriorEM:
     def fit(self, strength: float) -> Grammar:
         """Return the adapted grammar after `_N_ITERATIONS` iterations of MAP-EM.
 
-        strength (float): The number of trees that the old grammar stands for.
+        strength (float): The number of trees that the old grammar counts as; values below 1e-6 are raised to it.
         RAISES (ValueError): If the strength is negative or not finite.
         """
         at_least(0)(strength=strength)
@@ -78,11 +78,15 @@ class PriorEM:
     # Steps
 
     def start(self) -> StateCounts:
-        """Return the initial counts: prior counts times the number of new trees, plus `independent` and back-off."""
+        """Return the counts from which EM starts: the prior's, for as many trees as there are new ones, plus back-off.
+
+        The back-off consists of `independent`, without which new trees may have probability 0, and of the pseudo-tokens
+        with which new symbols emit unknown words.
+        """
         return self._with_backoff(self.independent).plus(self.prior_counts, len(self.new.nodes.roots))
 
     def expect(self, latent: Latent) -> StateCounts:
-        """Return the expected counts of the new trees, smoothed for new rules and emissions (E step)."""
+        """Return the expected counts of the new trees, with smoothed states in new rules and emissions (E step)."""
         expected, independent, new = self.shard.expect(latent), self.independent, self.new
         counts = new.counts.rule_counts
         trust = np.where(new.is_new_rule, counts / (counts + _SMOOTHING.rare_rules), 1).astype(np.float32)
@@ -98,7 +102,7 @@ class PriorEM:
         )
 
     def maximize(self, counts: StateCounts) -> Latent:
-        """Return the latent parameters: relative frequencies of the counts (M step)."""
+        """Return the latent parameters, which are the relative frequencies of the counts (M step)."""
         layout, m = self.new.layout, self.new.layout.width
         lhs = layout.rules[:, 0]
         sizes = layout.n_states[lhs].astype(np.int64)
@@ -115,7 +119,7 @@ class PriorEM:
         return Latent(layout.n_states, roots, tensors, layout.starts, emissions)
 
     def _with_backoff(self, counts: StateCounts) -> StateCounts:
-        """Add the pseudo-tokens by which new symbols, which have one state, emit unknown words."""
+        """Add the pseudo-tokens with which new symbols, which have one state, emit unknown words."""
         words = counts.words.copy()
         words[:, 0] += self.new.emitted.backoff
         return counts._replace(words=words)
@@ -159,10 +163,10 @@ class PriorEM:
 
     @cached_property
     def independent(self) -> StateCounts:
-        """Expected counts of the new trees if the states of the symbols of a rule are independent.
+        """Counts of the new trees in which the states of a rule's symbols, or of a word's symbol, are independent.
 
-        The counts of roots, rules and emissions that the old grammar has are multiplied by `_FLOOR`, just enough to
-        give every new tree a positive probability.
+        States are distributed as in `state_shares`. Counts of roots, rules and emissions that the old grammar has are
+        multiplied by `_FLOOR`, just enough to give every new tree a positive probability.
         """
         new, layout, shares = self.new, self.new.layout, self.state_shares
         has_root = self.prior_counts.roots.sum(axis=1) > 0

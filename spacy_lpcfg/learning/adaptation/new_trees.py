@@ -1,4 +1,4 @@
-"""Index new trees and an existing grammar by common ids of symbols, rules and emissions."""
+"""Common ids for the symbols, rules and emissions of a grammar and of the new trees to which it is adapted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BACKOFF_WEIGHT = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The union of the symbols, rules and emissions of a grammar and of new trees; ids are positions in these arrays.
+    """The symbols, rules and emissions of a grammar and of new trees together; ids are positions in these arrays.
 
     n_states (int32, (n_symbols,)): States of each symbol; new symbols have one.
     rules (int32, (n_rules, 3)): The symbols of each rule, sorted.
@@ -51,7 +51,7 @@ class Layout:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """The offset of each rule's tensor, int64 (n_rules + 1,)."""
+        """Where the tensor of each rule begins among all entries; the last is their number, int64 (n_rules + 1,)."""
         return offsets(self.shapes.prod(axis=1))
 
 
@@ -71,11 +71,12 @@ class Inherited(NamedTuple):
 
 
 class Emitted(NamedTuple):
-    """The emissions of the leaves of new trees.
+    """The emissions of the words of new trees.
 
     terminals (int64, (n_leaves,)): The terminal of each leaf.
     pairs (int64, (n_leaves,)): The index of each leaf's emission in `Layout.pairs`.
-    backoff (float64, (n_pairs,)): Pseudo-tokens of emissions of signatures by new symbols, for unknown words.
+    backoff (float64, (n_pairs,)): Pseudo-tokens with which new symbols emit signatures, so that they can emit unknown
+        words.
     """
 
     terminals: np.ndarray
@@ -85,12 +86,12 @@ class Emitted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NewTrees:
-    """New trees and the grammar that they adapt, under common ids of symbols, rules and emissions.
+    """New trees and the grammar that is adapted to them, under common ids of symbols, rules and emissions.
 
     grammar (Grammar): The old grammar, whose symbols keep their order.
     nodes (Skeletons): The new trees, with the symbols of the grammar and of the trees.
     counts (Counts): The counts of the new trees, over the rules of the grammar and of the trees.
-    tags (tuple[str, ...]): The tags of the grammar, then new ones.
+    tags (tuple[str, ...]): The tags of the grammar, then the tags that only the trees have.
     layout (Layout): The symbols, rules and emissions of the grammar and of the trees.
     inherited (Inherited): The ids of the grammar's symbols, rules and emissions in `layout`.
     emitted (Emitted): The emissions of the new trees.
@@ -106,8 +107,10 @@ class NewTrees:
 
     @classmethod
     def read(cls, grammar: Grammar, trees: Iterable[Tree]) -> NewTrees:
-        """Index new trees, raw or normalised, under the Markov order and label functions (NP-SBJ or NP) of the grammar.
+        """Index new trees, read with the Markov order and the function labels (NP-SBJ, or NP) that the grammar has.
 
+        grammar (Grammar): The grammar to adapt.
+        trees (Iterable[Tree]): Read once; raw or normalised.
         RAISES (ValueError): If there are no trees.
         """
         read = read_skeletons(trees, reading_of(grammar))
@@ -132,7 +135,7 @@ class NewTrees:
 
     @property
     def tag_of(self) -> np.ndarray:
-        """The tag of each preterminal, int64 (n_preterminals,)."""
+        """The tag of each preterminal, as an index into `tags`, int64 (n_preterminals,)."""
         return np.array([self.tags.index(split_chain(name)[-1]) for name in self.nodes.preterminals])
 
     @cached_property
@@ -147,11 +150,11 @@ class NewTrees:
 
     @cached_property
     def tokens(self) -> np.ndarray:
-        """Tokens of each emission in the new trees, int64 (n_pairs,)."""
+        """Number of tokens of each emission in the new trees, 0 where only the grammar has it, int64 (n_pairs,)."""
         return np.bincount(self.emitted.pairs, minlength=len(self.layout.pairs))
 
     def shard(self) -> Shard:
-        """Return the new trees as a `Shard`, in the form that the E step reads."""
+        """Return the new trees as the `Shard` that the E step reads."""
         pairs, n_leaves = self.emitted.pairs, len(self.nodes.leaves)
         terminal = np.full(self.nodes.n_nodes, -1, dtype=np.int32)
         terminal[self.nodes.leaves] = self.emitted.terminals
@@ -160,16 +163,20 @@ class NewTrees:
         return Shard.of(Part(self.nodes, terminal, self.counts.rule_of, pairs, forms))
 
     def of_symbols(self, values: np.ndarray) -> np.ndarray:
-        """Return an array over old symbols, (n_old_symbols, ...), extended to all symbols by zeros for new ones."""
+        """Extend an array over the old symbols to all symbols, with zeros for the new ones.
+
+        values (float, (n_old_symbols, ...)): A row for each symbol of the grammar.
+        RETURNS (float64, (n_symbols, ...)): A row for each symbol of the grammar and of the trees.
+        """
         rows = np.zeros((len(self.nodes.symbols), *values.shape[1:]))
         rows[self.inherited.symbols] = values
         return rows
 
 
 def reading_of(grammar: Grammar) -> Reading:
-    """Infer from a grammar's symbols how its trees were read: Markov order, and whether labels keep functions (NP-SBJ).
+    """Infer from a grammar's symbols how its trees were read: Markov order, and whether labels have function labels.
 
-    The language of the head rules cannot be inferred, and is the default.
+    The language of the head rules cannot be inferred: it is English, the default.
     """
     contexts = [name.partition("->")[2] for name in grammar.symbols if name.startswith(NEW_NODE)]
     labels = "|".join(re.escape(name) for name in grammar.symbols if not name.startswith(NEW_NODE))
@@ -198,8 +205,9 @@ def _with_symbols(grammar: Grammar, nodes: Skeletons) -> tuple[Skeletons, np.nda
 
 
 def _with_rules(grammar: Grammar, nodes: Skeletons, symbols: np.ndarray) -> tuple[Counts, np.ndarray]:
-    """Count symbols, roots and rules of trees; rules that only the grammar has get the count 0.
+    """Count the symbols, roots and rules of trees; rules that only the grammar has get the count 0.
 
+    nodes (Skeletons): The trees, with the symbols of the grammar and of the trees.
     symbols (int64, (n_old_symbols,)): The new id of each symbol of the grammar.
     RETURNS (Counts, int64 (n_old_rules,)): The counts, and the new id of each rule of the grammar.
     """

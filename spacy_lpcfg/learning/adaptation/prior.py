@@ -1,8 +1,8 @@
-"""Expected counts of states in a tree drawn from a grammar, used as the prior when the grammar is adapted.
+"""Expected counts of states in a tree drawn from a grammar, the prior when the grammar is adapted.
 
 A proper L-PCFG is a branching process. The expected number of nodes of each state in one of its trees is the solution v
-of a linear system, v = pi + M' v: a node is the root, or a child of another node, and M[(a, g), (b, h)] is the expected
-number of children b in state h of a node a in state g.
+of the linear system v = pi + M' v: a node is the root, or a child of another node, and M[(a, g), (b, h)] is the
+expected number of children b in state h of a node a in state g.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from spacy_lpcfg.grammar.grammar import Grammar
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """A grammar with the expected counts of one of its trees.
+    """A grammar with the expected counts of states and symbols in one tree drawn from it.
 
-    grammar (Grammar): A proper grammar.
-    states (float64, (n_symbols, m)): Expected nodes of each state; rows are padded with zeros.
-    symbols (float64, (n_symbols,)): Expected nodes of each symbol under the treebank PCFG beneath the grammar.
+    grammar (Grammar): A proper grammar (its parameters are probabilities).
+    states (float64, (n_symbols, m)): Expected number of nodes in each state; rows are padded with zeros.
+    symbols (float64, (n_symbols,)): Expected number of nodes of each symbol under the grammar's treebank PCFG.
     """
 
     grammar: Grammar
@@ -50,7 +50,7 @@ class Prior:
 
     @property
     def state_shares(self) -> np.ndarray:
-        """P(h | a), float64 (n_symbols, m); uniform for symbols with no expected nodes."""
+        """P(h | a), float64 (n_symbols, m); uniform over the states of symbols that no tree is expected to have."""
         grammar = self.grammar
         is_state = np.arange(self.states.shape[1]) < grammar.n_states[:, None]
         visits = np.where(self.states.sum(axis=1, keepdims=True) > 0, self.states, is_state)
@@ -58,9 +58,9 @@ class Prior:
 
 
 def expected_visits(roots: np.ndarray, rules: np.ndarray, tensors: np.ndarray, n_states: np.ndarray) -> np.ndarray:
-    """Return the expected number of nodes of each state in a tree of a proper grammar, float64 (sum of n_states,).
+    """Return the expected number of nodes in each state in a tree of a proper grammar, float64 (sum of n_states,).
 
-    roots (float, (sum of n_states,)): Probabilities of roots, symbol after symbol.
+    roots (float, (sum of n_states,)): Probability of each state at the root, symbol after symbol.
     rules (int, (n_rules, 3)): The symbols of each rule.
     tensors (float, (n_entries,)): The tensors (m_a, m_b, m_c) of the rules, one after the other.
     n_states (int, (n_symbols,)): States of each symbol.

@@ -1,4 +1,4 @@
-"""Compare the tokenization of trees with a grammar's: hyphens and quotation marks."""
+"""Comparison of the tokenization of trees with a grammar's: how frequent hyphens and quotation marks are."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DASHES = ("-", "\N{EN DASH}", "\N{NON-BREAKING HYPHEN}")
 
 
 def mark_kind(name: str) -> str | None:
-    """Return the kind of hyphen or quotation mark that a word or signature has, as a phrase; None for other words."""
+    """Return a phrase for the kind of hyphen or quotation mark in a word or signature; None if it has neither."""
     if is_signature(name):
         return _HYPHENED if "dash" in name.strip("<>").replace(":", " ").split() else None
     if name in _DASHES:
@@ -34,7 +34,14 @@ _HYPHENED = "words with hyphens"
 
 
 def spelling_differences(grammar: Grammar, golds: Sequence[Tree]) -> list[Difference]:
-    """Return the kinds of hyphens and quotation marks that are far more or less frequent than a grammar expects."""
+    """Return the kinds of hyphens and quotation marks that are far more or less frequent than a grammar expects.
+
+    A kind counts if it differs by a factor of 4, and if the trees have, or should have, at least 10 tokens of it.
+
+    grammar (Grammar): The grammar.
+    golds (sequence of Tree): Trees of the text to compare.
+    RETURNS (list of Difference): A difference for each such kind; [] if there are none.
+    """
     expected, n_words = _expected_shares(grammar), sum(map(len, golds))
     counts, examples = Counter[str](), dict[str, str]()
     for gold in golds:
@@ -52,7 +59,7 @@ def spelling_differences(grammar: Grammar, golds: Sequence[Tree]) -> list[Differ
 
 
 def _expected_shares(grammar: Grammar) -> dict[str, float]:
-    """Return the expected share, among a grammar's words, of each kind that `mark_kind` tells apart."""
+    """Return the expected share of each kind of `mark_kind` among a grammar's words, as a fraction."""
     lexicon = grammar.lexicon
     per_row = lexicon.words_per_row(grammar.tag_of)
     rates = lexicon.weights * per_row * grammar.symbol_weights[lexicon.symbols]

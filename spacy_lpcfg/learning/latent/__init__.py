@@ -1,1 +1,1 @@
-"""Latent states: expected counts, EM, merging, and the number of states of each symbol."""
+"""Latent states of symbols: expected counts, EM, merging of states, and the number of states of each symbol."""

@@ -1,4 +1,4 @@
-"""The E step over one shard of a treebank: posteriors of the states of the nodes of observed trees.
+"""The E step on one shard (consecutive trees) of a treebank: posteriors of the latent states of the trees' nodes.
 
 joblib sends a shard and the parameters to a worker, which returns sums over the shard's trees.
 """
@@ -20,12 +20,12 @@ from spacy_lpcfg.learning.treebank.skeletons import NONE
 
 @dataclass(frozen=True, eq=False)
 class Latent:
-    """The parameters of a proper L-PCFG, in the layout of a `Split`; rows are padded with zeros to m states.
+    """The parameters of a proper L-PCFG, for the rules and emissions of a `Split`; rows are zero-padded to m states.
 
     n_states (int32, (n_symbols,)): Number of states of each symbol.
     roots (float64, (n_symbols, m)): pi(a, h).
     tensors (float32, (n_entries,)): t(a -> b c, h2, h3 | a, h1), rule after rule.
-    starts (int64, (n_rules + 1,)): Offset of each rule's tensor.
+    starts (int64, (n_rules + 1,)): Where each rule's tensor begins in `tensors`; the last is its length.
     emissions (float64, (n_pairs, m)): q(x | a, h).
     """
 
@@ -38,15 +38,15 @@ class Latent:
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """Expected counts of the states of a treebank's trees: sufficient statistics, all of them sums over trees.
+    """Expected counts of latent states in a treebank: the sufficient statistics of EM, all of them sums over trees.
 
-    rules (float32, (n_entries,)): Counts of every entry of the tensors.
+    rules (float32, (n_entries,)): Counts of every entry of the rules' tensors.
     words (float64, (n_pairs, m)): Counts of each emission.
     forms (float64, (n_pairs, m)): Counts of each emission, more general signatures included, see `EmissionEvents.all`.
     symbols (float64, (n_symbols, m)): Counts of nodes.
     roots (float64, (n_symbols, m)): Counts of roots.
-    log_likelihood (float): Natural log of the trees' probability under the parameters of the E step; nan for counts
-        from no E step.
+    log_likelihood (float): Log-likelihood of the trees, in nats, under the parameters of the E step; nan for counts
+        that no E step computed.
     """
 
     rules: np.ndarray
@@ -58,7 +58,7 @@ class Expected:
 
     @classmethod
     def sum(cls, parts: Iterable[Expected]) -> Expected:
-        """Return the sum of the counts of one or more parts, added in order."""
+        """Return the sum of the counts of one or more shards, added in order."""
         parts = iter(parts)
         total = {name: value + 0 for name, value in vars(next(parts)).items()}
         for part in parts:
@@ -83,11 +83,11 @@ class Expected:
 class StatePosteriors:
     """Inside and outside vectors of the nodes of observed trees; rows are padded with zeros to m states.
 
-    inside (float32, (n_nodes, m)): Scaled to sum 1.
-    outside (float32, (n_nodes, m)): Scaled so that the product of a node's two vectors is the distribution of its
-        state; zeros for the nodes of trees that do not count.
+    inside (float32, (n_nodes, m)): Inside vector of each node, scaled to sum 1.
+    outside (float32, (n_nodes, m)): Outside vector of each node, scaled so that the elementwise product with the inside
+        vector is the posterior distribution of its state; zeros for the nodes of trees that were not selected.
     rules (float32, (n_entries,)): Expected counts of the tensors' entries.
-    log_likelihood (float): Log-likelihood of the trees that count.
+    log_likelihood (float): Log-likelihood of the selected trees, in nats.
     """
 
     inside: np.ndarray
@@ -98,13 +98,13 @@ class StatePosteriors:
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """Consecutive trees of a treebank, as the E step needs them; n nodes, numbered from 0.
+    """Consecutive trees of a treebank in the form that the E step reads; n nodes, numbered from 0.
 
     symbol (int32, (n,)): The symbol of each node.
-    parent, left, right (int32, (n,)): Nodes; -1 for none.
+    parent, left, right (int32, (n,)): The parent, left child and right child of each node; -1 for none.
     rule (int32, (n,)): The rule of each inner node; -1 for leaves.
-    order (int32, (n,)): The nodes, those of fewer words first, and then rule by rule.
-    pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): See `Part`.
+    order (int32, (n,)): The nodes in the order of inside values: by number of words, and within it by rule.
+    pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): Emissions of the leaves, see `Part`.
     """
 
     symbol: np.ndarray
@@ -131,9 +131,9 @@ class Shard:
         return np.flatnonzero(self.left == NONE)
 
     def posteriors(self, latent: Latent, trees: np.ndarray | None = None) -> StatePosteriors:
-        """Compute inside and outside vectors, whose product is the posterior of each node's state.
+        """Compute the inside and outside vectors of nodes, whose product is the posterior of each node's state.
 
-        trees (int, (k,), or None): Positions of the trees that count, each once; None for all.
+        trees (int, (k,), or None): Positions of the selected trees, each once; None for all.
         RAISES (FloatingPointError): If one of these trees has probability 0.
         """
         order, roots = self.order, self.roots

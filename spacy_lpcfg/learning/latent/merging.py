@@ -1,15 +1,16 @@
-"""Merge latent states with the least loss of likelihood (Petrov et al. 2006, section 2.2).
+"""Merging of latent states with the least loss of likelihood (Petrov et al. 2006, section 2.2).
 
 The likelihood that is lost when states i and j of a symbol are merged is estimated at every node as if they were merged
-at this node alone: with inside vector I, outside vector O (scaled to I . O = 1) and the shares p_i + p_j = 1 of their
-counts, the tree's probability is multiplied by
+at this node alone. Let I and O be the node's inside and outside vectors, scaled to I . O = 1, and p_i + p_j = 1 the
+shares of the two states' counts. The tree's probability is multiplied by
 
-    1 - I_i O_i - I_j O_j + (p_i I_i + p_j I_j) (O_i + O_j)  =  1 - (I_i - I_j) (p_j O_i - p_i O_j),
+    1 - I_i O_i - I_j O_j + (p_i I_i + p_j I_j) (O_i + O_j)  =  1 - (I_i - I_j) (p_j O_i - p_i O_j).
 
-and the loss is the sum of the negative logarithms; it is exact where no tree has the symbol twice.
+The loss is the sum of the negative logarithms of these factors; it is exact where no tree has the symbol twice. The
+merged state has the vectors p_i I_i + p_j I_j and O_i + O_j.
 
-Differs from the paper: any two states of a symbol may be merged, not only the halves of one that was split, and then
-the merged one with a third. Its vectors are p_i I_i + p_j I_j and O_i + O_j.
+Differs from the paper: any two states of a symbol may be merged, not only the two halves of a split state, and a merged
+state may be merged again.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ _MIN_FACTOR = 1e-6  # of a tree's probability; against rounding errors
 
 
 class Merge(NamedTuple):
-    """The merge of two states of a symbol.
+    """One merge of two states of a symbol, in a sequence of merges.
 
-    loss (float): Log-likelihood, in nats, that this merge loses when the merges before it are done.
+    loss (float): Log-likelihood, in nats, that this merge loses after the merges before it.
     into, gone (int): The two states; `gone` is merged into `into`.
     """
 
@@ -40,10 +41,12 @@ class Merge(NamedTuple):
 
 
 def greedy_merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[Merge]:
-    """Return the m - 1 merges that greedily join all states of a symbol, each the one with the least loss.
+    """Merge all m states of a symbol into one, each time the two states with the smallest loss.
 
-    inside, outside (float32, (n, m)): Inside and outside vectors of the n nodes, with inner product 1 for each.
+    inside, outside (float32, (n, m)): Inside and outside vectors of the symbol's n nodes, with inner product 1 for
+        each.
     counts (float64, (m,)): Expected counts of the states.
+    RETURNS (list of Merge, (m - 1,)): The merges in order; [] for one state.
     """
     inside, outside, counts = inside.copy(), outside.copy(), np.maximum(counts, np.finfo(np.float32).tiny)
     m, steps = len(counts), []
@@ -66,9 +69,9 @@ def greedy_merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -
 def merge_losses(
     inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, state: int, others: np.ndarray
 ) -> np.ndarray:
-    """Return the log-likelihood that is lost when `state` is merged with each of the states `others`, float64 (k,).
+    """Return the loss of log-likelihood, in nats, if `state` is merged with each of the states `others`, float64 (k,).
 
-    inside, outside, counts: See `greedy_merges`.
+    inside, outside (float32, (n, m)), counts (float64, (m,)): As for `greedy_merges`.
     state (int): A state of the symbol.
     others (int, (k,)): Other states of the symbol.
     """
@@ -94,11 +97,14 @@ def _merge(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, i: int, 
 def merge_states(
     split: Split, expected: Expected, smoothing: StateSmoothing, n_merges: int, n_jobs: int | None = None
 ) -> tuple[Split, Expected]:
-    """Merge the states that lose the least log-likelihood; return the new split and its expected counts.
+    """Merge the states of a treebank's symbols with the smallest losses of log-likelihood.
 
-    expected (Expected): Counts whose relative frequencies, smoothed, are the parameters before the merges.
+    split (Split): The treebank and its states before the merges.
+    expected (Expected): Counts whose smoothed relative frequencies are the parameters before the merges.
+    smoothing (StateSmoothing): Smoothing of these parameters.
     n_merges (int): Number of merges over all symbols; if fewer are possible, all of them are done.
-    n_jobs (int or None): See `Split.expect`.
+    n_jobs (int or None): Parallel jobs of the E step, see `Split.expect`.
+    RETURNS (Split, Expected): The treebank with the states after the merges, and their expected counts.
     """
     posteriors = split.posteriors(split.maximize(expected, smoothing), n_jobs)
     expected_counts = split.sums(posteriors)
@@ -106,8 +112,9 @@ def merge_states(
 
 
 def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarray, n_merges: int) -> list[np.ndarray]:
-    """Return, for each symbol, the flow matrix (`merge_flow`) of the `n_merges` merges with the least losses.
+    """Return the flow matrix of each symbol (`merge_flow`) for the `n_merges` merges with the smallest losses.
 
+    posteriors (StatePosteriors): Inside and outside vectors of all nodes.
     counts (float64, (n_symbols, m)): Expected counts of the states.
     """
     nodes = split.treebank.nodes
@@ -135,7 +142,9 @@ def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequ
 
 
 def merge_flow(m: int, merges: Sequence[Merge]) -> np.ndarray:
-    """Return the flow matrix of m states under merges, float32 (m, m - len(merges)), with a single 1 in each row."""
+    """Return the flow matrix (`state_flows.py`) of merges of m states, float32 (m, m - len(merges)), with one 1 in each
+    row.
+    """
     state = np.arange(m)
     for _, into, gone in merges:
         state[state == gone] = into

@@ -1,9 +1,9 @@
-"""Map expected counts to new latent states when states are split or merged.
+"""Conversion of expected counts to new latent states, when states are split or merged.
 
 The flow matrix of a symbol, (m, n), has the share of each old state's counts that goes to each new state: 1 to the
 merged state when states are merged, and two halves when a state is split (Petrov et al. 2006, "Learning accurate,
-compact, and interpretable tree annotation"). Counts are sums over trees, so that no count is lost by this mapping;
-probabilities are their relative frequencies, before and after.
+compact, and interpretable tree annotation"). No count is lost; the new parameters are relative frequencies of the new
+counts.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ Flows = Sequence[np.ndarray]  # of each symbol, float32 (states, new states), ro
 
 
 def flow(split: Split, expected: Expected, flows: Flows) -> tuple[Split, Expected]:
-    """Return the split with the new states, and the expected counts mapped to them.
+    """Move expected counts to new states.
 
-    expected (Expected): Counts of the states of `split`.
+    split (Split): The treebank and its old states.
+    expected (Expected): Counts of the old states.
     flows (sequence of (m_a, n_a) matrices): The flow matrix of each symbol.
+    RETURNS (Split, Expected): The treebank with the new states, and their expected counts.
     """
     new = split.with_states(np.array([matrix.shape[1] for matrix in flows], dtype=np.int32))
     of_pairs = split.events.pairs[:, 0]

@@ -15,7 +15,7 @@ _NAMED = 5  # symbols in the message, the most frequent ones
 
 
 def check_states(n_states: int, tokens_per_state: float) -> None:
-    """Check the settings of the number of states.
+    """Check the settings that limit the number of states of a symbol.
 
     RAISES (ValueError): If `n_states` is no whole number of at least 1, or `tokens_per_state` no number of at least 0.
     """
@@ -26,8 +26,8 @@ def check_states(n_states: int, tokens_per_state: float) -> None:
 def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np.ndarray:
     """Return the maximum number of states of each symbol, int32 (n_symbols,).
 
-    A symbol seen n times gets n / tokens_per_state states, clipped to [1, n_states]; if tokens_per_state is 0, every
-    symbol gets `n_states`.
+    For a symbol seen n times it is n / tokens_per_state, rounded down and clipped to [1, n_states]; if tokens_per_state
+    is 0, it is `n_states` for every symbol.
 
     counts (float64, (n_symbols,)): Number of nodes of each symbol.
     """
@@ -37,13 +37,14 @@ def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np
 
 
 def log_fewer_states(treebank: IndexedTreebank, n_found: np.ndarray, n_states: int, tokens_per_state: float) -> None:
-    """Log how many symbols have fewer states than the learner's `n_states`, and why.
+    """Log how many symbols have fewer states than the learner's `n_states`, and why; nothing if no symbol has fewer.
 
-    The level is warning if these symbols make up more than half of the treebank's nodes, since any treebank has some
-    rare symbols.
+    The level is WARNING if these symbols make up more than half of the treebank's nodes, otherwise INFO, since any
+    treebank has some rare symbols.
 
+    treebank (IndexedTreebank): The treebank.
     n_found (int, (n_symbols,)): States of each symbol.
-    n_states, tokens_per_state: the learner's settings.
+    n_states (int), tokens_per_state (float): The learner's settings.
     """
     counts, names = treebank.counts.symbols, treebank.nodes.symbols
     fewer = np.flatnonzero(n_found < n_states)

@@ -1,7 +1,7 @@
-"""E step and M step over a treebank whose symbols are split into states, and the grammar of expected counts.
+"""E step and M step on a treebank whose symbols are split into states, and the grammar of the resulting counts.
 
-All learners of proper grammars use this module: it smooths and normalizes expected counts, whether from EM or of given
-states, and builds the grammar from the distributions.
+All learners of proper grammars use this module. It smooths and normalizes expected counts, which come from EM or from
+known states or parameters, and builds the grammar from the resulting distributions.
 """
 
 from collections.abc import Iterator
@@ -30,11 +30,13 @@ from spacy_lpcfg.parallel import in_order
 class StateSmoothing:
     """Smoothing of the states of a symbol towards each other.
 
-    rules (float): Weight, in the rule probabilities of each state, of the mean over the states (Petrov et al. 2006).
-    words (float): The same in its emission probabilities.
-    rare_words (float): Pseudo-tokens of each word under a symbol, whose state is independent of the word.
-    rare_rules (float): Pseudo-tokens of each rule, whose three states are independent of the rule and of each other.
-    RAISES (ValueError): For weights that are not from 0 to 1, or pseudo-tokens below 0.
+    rules (float): Interpolation weight of the mean over a symbol's states in the rule probabilities of each state
+        (Petrov et al. 2006).
+    words (float): Interpolation weight of the mean over a symbol's states in the emission probabilities of each state.
+    rare_words (float): Pseudo-tokens of each word under a symbol, in which the state is independent of the word.
+    rare_rules (float): Pseudo-occurrences of each rule, in which its three states are independent of the rule and of
+        each other.
+    RAISES (ValueError): If `rules` or `words` is not from 0 to 1, or pseudo-tokens are below 0.
     """
 
     rules: float = 0.03
@@ -48,7 +50,7 @@ class StateSmoothing:
 
     @property
     def ensures_trees(self) -> bool:
-        """Whether every tree of the treebank has a probability, whatever the counts of its states."""
+        """Whether every tree of the treebank has a positive probability under smoothed parameters."""
         return self.rules > 0 and self.words > 0
 
 
@@ -57,7 +59,7 @@ UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A treebank and the number of states of its symbols, with the layout of their parameters.
+    """A treebank whose symbols are split into latent states, and the layout of their parameters.
 
     treebank (IndexedTreebank): The treebank.
     n_states (int32, (n_symbols,)): States of each symbol.
@@ -68,11 +70,14 @@ class Split:
 
     @classmethod
     def of(cls, treebank: IndexedTreebank, n_states: int, tokens_per_state: float) -> "Split":
-        """Return the split with the numbers of states of `max_states`."""
+        """Split each symbol of a treebank into as many states as `max_states` allows."""
         return cls(treebank, max_states(treebank.counts.symbols, n_states, tokens_per_state))
 
     def with_states(self, n_states: np.ndarray) -> "Split":
-        """Return the same treebank with other numbers of states, int32 (n_symbols,)."""
+        """Return a split of the same treebank into other numbers of states.
+
+        n_states (int32, (n_symbols,)): States of each symbol.
+        """
         other = Split(self.treebank, n_states)
         vars(other).update({name: vars(self)[name] for name in _OF_TREEBANK if name in vars(self)})
         return other
@@ -84,7 +89,7 @@ class Split:
 
     @cached_property
     def is_state(self) -> np.ndarray:
-        """A mask of the padded rows that is true for states, bool (n_symbols, m)."""
+        """Mask of the states among the m columns of padded rows, bool (n_symbols, m)."""
         return np.arange(self.width) < self.n_states[:, None]
 
     @cached_property
@@ -94,12 +99,14 @@ class Split:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """The offset of each rule's tensor, int64 (n_rules + 1,)."""
+        """Where the tensor of each rule begins among all entries; the last is their number, int64 (n_rules + 1,)."""
         return offsets(self.shapes.prod(axis=1))
 
     @cached_property
     def shards(self) -> list[Shard]:
-        """The trees in shards, cut by their number alone, so that sums are the same for any number of workers."""
+        """The trees as shards, whose size depends on the number of trees alone: sums are the same for any number of
+        workers.
+        """
         return [Shard.of(part) for part in self.treebank.parts()]
 
     @property
@@ -107,18 +114,22 @@ class Split:
         return self.treebank.events
 
     def expect(self, latent: Latent, n_jobs: int | None = None, trees: np.ndarray | None = None) -> Expected:
-        """Compute the expected counts (the E step).
+        """Compute the expected counts of the treebank's trees (the E step).
 
+        latent (Latent): The parameters.
         n_jobs (int or None): Parallel jobs, as in joblib: threads, if `joblib.parallel_config` chooses nothing else;
             None for its number, or 1. The result is the same for any number.
-        trees (int, (k,), or None): Positions of the trees that count, each once; None for all.
-        RAISES (FloatingPointError): If a tree has no probability.
+        trees (int, (k,), or None): Positions of the selected trees, each once; None for all.
+        RAISES (FloatingPointError): If one of these trees has probability 0.
         """
         calls = ((shard, latent, positions) for shard, positions in self._shards_of(trees))
         return Expected.sum(in_order(Shard.expect, calls, n_jobs=n_jobs, prefer="threads"))
 
     def _shards_of(self, trees: np.ndarray | None) -> Iterator[tuple[Shard, np.ndarray | None]]:
-        """Yield each shard with some of the trees, and their positions within the shard; None stands for all trees."""
+        """Yield each shard with selected trees, and their positions within the shard; None stands for all of its trees.
+
+        trees (int, (k,), or None): Positions of the selected trees in the treebank; None for all.
+        """
         first = 0
         for shard in self.shards:
             end = first + len(shard.roots)
@@ -129,7 +140,7 @@ class Split:
             first = end
 
     def posteriors(self, latent: Latent, n_jobs: int | None = None) -> StatePosteriors:
-        """Compute the inside and outside vectors of all nodes; same arguments and errors as `expect`."""
+        """Compute the inside and outside vectors of all nodes; arguments and errors as for `expect`."""
         calls = ((shard, latent) for shard in self.shards)
         posteriors = list(in_order(Shard.posteriors, calls, n_jobs=n_jobs, prefer="threads"))
         return StatePosteriors(
@@ -140,11 +151,14 @@ class Split:
         )
 
     def sums(self, posteriors: StatePosteriors) -> Expected:
-        """Return the expected counts of all trees by their posteriors."""
+        """Sum the state posteriors of all nodes to the expected counts of the treebank."""
         return self._sums(posteriors.rules, posteriors.inside * posteriors.outside, posteriors.log_likelihood)
 
     def expect_states(self, states: np.ndarray) -> Expected:
-        """Return the counts for known states: `states` has the one of each node, int (n_nodes,)."""
+        """Return the counts of states, where the state of every node is known; the log-likelihood is nan.
+
+        states (int, (n_nodes,)): The state of each node.
+        """
         nodes = self.treebank.nodes
         posteriors = np.zeros((nodes.n_nodes, self.width), dtype=np.float32)
         posteriors[np.arange(nodes.n_nodes), states] = 1.0
@@ -155,9 +169,9 @@ class Split:
         return self._sums(np.bincount(entries, minlength=self.starts[-1]).astype(np.float32), posteriors)
 
     def expect_parameters(self, parameters: Parameters) -> Expected:
-        """Compute expected counts whose relative frequencies are given parameters.
+        """Return expected counts whose relative frequencies are given parameters; the log-likelihood is nan.
 
-        parameters (Parameters): All of them probabilities; `means` are p(h | a).
+        parameters (Parameters): Parameters that are all probabilities; `means` are p(h | a).
         """
         counts, of_pairs, m = self.treebank.counts, self.events.pairs[:, 0], self.n_states
         symbols = counts.symbols[:, None] * parameters.means
@@ -173,9 +187,10 @@ class Split:
         )
 
     def floored(self, expected: Expected) -> Expected:
-        """Return counts under whose relative frequencies every tree of the treebank has a probability.
+        """Smooth counts so that every tree of the treebank has a positive probability under their relative frequencies.
 
-        Each root, rule and word was seen `_FLOOR` times more, with states that are independent of it and of each other.
+        `_FLOOR` occurrences of each root, rule and word are added, whose states are independent of it and of each
+        other.
         """
         counts = expected.symbols.sum(axis=1, keepdims=True)
         shares = expected.symbols / np.maximum(counts, _MIN_COUNT)
@@ -195,13 +210,17 @@ class Split:
         return replace(total, rules=rules, log_likelihood=log_likelihood)
 
     def maximize(self, expected: Expected, smoothing: StateSmoothing) -> Latent:
-        """Compute parameters, the smoothed relative frequencies of expected counts (the M step)."""
+        """Return parameters: the smoothed relative frequencies of expected counts (the M step)."""
         return self.normalized(expected.roots, expected.rules, expected.words, smoothing)
 
     def normalized(
         self, roots: np.ndarray, rules: np.ndarray, emissions: np.ndarray, smoothing: StateSmoothing
     ) -> Latent:
-        """Normalize and smooth counts, in the layout of `Latent`; states that were not seen get the mean."""
+        """Normalize and smooth counts to parameters; states that were never seen get the mean of their symbol's states.
+
+        roots (float64, (n_symbols, m)), rules (float32, (n_entries,)), emissions (float64, (n_pairs, m)): Counts.
+        smoothing (StateSmoothing): The smoothing.
+        """
         totals = self._totals(rules, emissions)
         shares = totals / np.maximum(totals.sum(axis=1, keepdims=True), _MIN_COUNT)
         emissions = self._shared_words(emissions, shares, smoothing.rare_words)
@@ -219,13 +238,23 @@ class Split:
         return Latent(self.n_states, roots / roots.sum(), tensors, self.starts, emissions)
 
     def _shared_words(self, emissions: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
-        """Smooth counts of emissions, (n_pairs, m), towards the state shares of their symbols, (n_symbols, m)."""
+        """Smooth counts of emissions towards emissions whose states are distributed as the states of their symbols.
+
+        emissions (float64, (n_pairs, m)): The counts.
+        shares (float64, (n_symbols, m)): Distribution over the states of each symbol.
+        weight (float): Pseudo-tokens of each emission.
+        """
         counts = emissions.sum(axis=1, keepdims=True)
         independent = counts * shares[self.events.pairs[:, 0]]
         return (counts * emissions + weight * independent) / np.maximum(counts + weight, _MIN_COUNT)
 
     def _shared_rules(self, rules: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
-        """Smooth counts of rules, (n_entries,), towards products of their symbols' state shares, (n_symbols, m)."""
+        """Smooth counts of rules towards rules whose three states are independent.
+
+        rules (float32, (n_entries,)): The counts.
+        shares (float32, (n_symbols, m)): Distribution over the states of each symbol.
+        weight (float): Pseudo-occurrences of each rule; 0 returns `rules`.
+        """
         if weight == 0:
             return rules
         shared = np.empty_like(rules)
@@ -240,7 +269,9 @@ class Split:
         return shared
 
     def grammar(self, expected: Expected, smoothing: StateSmoothing) -> Grammar:
-        """Return the grammar of expected counts, in which unknown words have emissions as well."""
+        """Build the grammar of expected counts; unlike in `maximize`, general signatures emit too, and so unknown
+        words.
+        """
         latent = self.normalized(expected.roots, expected.rules, expected.forms, smoothing)
         counts, symbols = self.events.counts, self.events.pairs[:, 0]
         shares = counts / np.bincount(symbols, weights=counts)[symbols]

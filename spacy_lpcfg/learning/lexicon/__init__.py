@@ -1,1 +1,1 @@
-"""Words and tags: smoothed emissions, rare words, and the classifier of words in context."""
+"""Words and tags of a grammar: smoothed emissions, rare words, and the classifier of words in context."""

@@ -1,10 +1,10 @@
-"""Choose the signatures of unknown words: endings whose words have other tags than the words of shorter endings.
+"""Selection of the signatures of unknown words: endings whose words have other tags than words with shorter endings.
 
 Signatures form chains, from one ending to a shorter one (`affix_backoff`). From the shortest on, an ending becomes a
-signature if it predicts the tags of its rare words better than the nearest shorter ending that was chosen: if the
-log-likelihood of these tags grows by more than `COST` times the BIC penalty, which is half the logarithm of the number
-of words for each tag but one (Schwarz 1978). `COST` is above 1 because a signature needs
-parameters for latent states too.
+signature if it predicts the tags of its rare words better than the nearest shorter ending that was selected: if the
+log-likelihood of these tags grows by more than `COST` times the BIC penalty (Schwarz 1978). The penalty is half the
+logarithm of the number of words, for each tag but one. `COST` is above 1 because a signature needs parameters for
+latent states too.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ COST = 3.0
 
 
 def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozenset[str]:
-    """Select signatures of unknown words: those whose rare words have other tags than the next broader signature.
+    """Select the signatures whose rare words have other tags than the words of the next broader signature.
 
-    tags (mapping): Counts of the tags of each (rare word, whether it opens the sentence).
+    tags (mapping): For each key (rare word, whether it opens the sentence) a mapping from tags to counts.
     RETURNS (frozenset of str): The selected names of `affix_backoff`, and `UNKNOWN`.
     """
     chains: dict[tuple[str, bool], list[str]] = {}
@@ -46,7 +46,9 @@ def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozen
 
 
 def _gain(counts: Counter[str], broader: Counter[str]) -> float:
-    """Return the log-likelihood that a signature's tags gain over a broader signature, less `COST` times the penalty.
+    """Return the log-likelihood, in nats, that a signature gains over a broader one, less `COST` times the BIC penalty.
+
+    The result is -1 if the signature has fewer than `FEWEST` tokens, or all tokens of the broader one.
 
     counts, broader (Counter): Counts of tags under the signature, and under the broader one.
     """

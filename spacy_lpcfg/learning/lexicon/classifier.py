@@ -1,4 +1,4 @@
-"""Train the log-linear classifier of words in context on a treebank, by AdaGrad."""
+"""Training of the log-linear classifier of words in context (`grammar/classifier.py`) on a treebank, by AdaGrad."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _SEED = 0
 class Words(NamedTuple):
     """Training examples of the classifier: the n words of a treebank.
 
-    keys (int32, (n, n_templates)): Features, as in `Windows`.
+    keys (int32, (n, n_templates)): Feature keys of each word, as in `Windows`.
     terminals, symbols (int32, (n,)): The terminal of each word, and the preterminal symbol that emits it.
-    boundaries (int8, (n, 2)): Whether a span of several words begins with the word, and whether a constituent of
-        several words ends with it.
+    boundaries (int8, (n, 2)): Whether a span of two words or more begins with the word, and whether a constituent of
+        two words or more ends with it.
     """
 
     keys: np.ndarray
@@ -42,8 +42,8 @@ class Words(NamedTuple):
 def fit_classifier(words: Words, lexicon: Lexicon, n_symbols: int) -> Classifier:
     """Train a classifier: multinomial over the symbols that emit a word, logistic for beginnings and ends of spans.
 
-    words (Words): Training examples; a random sample of them is used if there are more than `_MAX_EXAMPLES`.
-    lexicon (Lexicon): The lexicon that lists the symbols which emit each terminal.
+    words (Words): Training examples; a random sample of `_MAX_EXAMPLES` is used if there are more.
+    lexicon (Lexicon): The lexicon, which lists the symbols that may emit each terminal.
     n_symbols (int): Number of preterminals.
     """
     if len(words.keys) > _MAX_EXAMPLES:
@@ -97,7 +97,9 @@ def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_
 
 
 def boundaries(nodes: Skeletons) -> np.ndarray:
-    """Mark the words at which a span of several words begins, and those at which a constituent of several words ends.
+    """Mark the words at which a span of two words or more begins, or a constituent of two words or more ends.
+
+    Spans are all nodes of the binarised trees, constituents only the nodes that do not come from binarisation.
 
     RETURNS (int8, (n_leaves, 2)): For each word, 1 if a span begins there, and 1 if a constituent ends there; else 0.
     """

@@ -1,8 +1,11 @@
 """The terminals of a treebank, and the smoothed emissions of a grammar.
 
-Emissions are smoothed twice, and stay distributions over terminals: a word may have a tag that it was not seen with, by
-the tags of its signature; and every symbol of a tag ("NP|NNP") may emit any word that the tag emits. The emissions of
-signatures are then shared among rare words (`rare_words.py`).
+Emissions are smoothed twice, and stay distributions over terminals:
+
+- A word gets some probability under tags that it was not seen with: under the tags of its signature.
+- Every symbol of a tag ("NP|NNP") gets some probability of every word that the tag emits.
+
+The emissions of signatures are then shared among rare words (`rare_words.py`).
 """
 
 from collections import Counter
@@ -29,13 +32,13 @@ class LexicalSettings:
     """Settings of terminals and of the smoothing of emissions.
 
     rare (int): Words seen at most this often are emitted by their signature.
-    signature_weight (float): Pseudo-tokens of each word that are distributed over the tags as its signature is; at 0
+    signature_weight (float): Pseudo-tokens of each word, distributed over tags as its signature's tokens are; at 0
         words keep to the tags that they were seen with, and rare words have all tags of their signature
         (`rare_words.py`).
-    chain_weight (float): Pseudo-tokens of each symbol ("NP|NNP") that are distributed over words as its tag's are.
+    chain_weight (float): Pseudo-tokens of each symbol ("NP|NNP"), distributed over words as its tag's tokens are.
     min_posterior (float): Emissions with less than this P(symbol | terminal) are left out.
     signatures (str): Signatures of unknown words: "english", or "learned" in any language (`affixes.py`).
-    RAISES (ValueError): For numbers below 0, a min_posterior that is not from 0 to 1, and other signatures.
+    RAISES (ValueError): If a number is below 0, min_posterior is above 1, or `signatures` has another value.
     """
 
     rare: int = 3
@@ -61,10 +64,11 @@ def signatures_of(lang: str) -> str:
 
 
 class TreebankVocabulary:
-    """Terminals of a treebank: words seen more than `rare` times, and the signatures of the others.
+    """The terminals of a treebank: words seen more than `rare` times, and signatures of all other words.
 
     word_counts (Counter[tuple[str, bool]]): Tokens of each (word, whether it opens the sentence).
-    rare (int): Words seen more than `rare` times are terminals of their own.
+    rare (int): Words seen more than `rare` times are terminals of their own, and so are signatures of more than `rare`
+        tokens.
     tags (Mapping[tuple[str, bool], Mapping[str, int]] or None): Counts of the tags of each (word, whether it opens the
         sentence), from which signatures are learned; None for the signatures of English.
 
@@ -96,7 +100,7 @@ class TreebankVocabulary:
         self._index = {name: i for i, name in enumerate(self.terminals)}
 
     def emitters(self, word: str, sentence_initial: bool) -> list[int]:
-        """Return the ids of the terminals of a word, from specific to general; the first one emits it."""
+        """Return the ids of the terminals that stand for a word, from specific to general; the first one emits it."""
         return [self._index[name] for name in self._backoff(word, sentence_initial) if name in self._index]
 
     def signature(self, word: str) -> int:
@@ -112,9 +116,9 @@ class TreebankVocabulary:
         return terminal
 
     def more_general(self, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:
-        """Return (index in `leaves`, terminal) for all signatures of each leaf that a signature emits, int64 (n, 2).
+        """Return (index in `nodes.leaves`, terminal) for each signature of leaves that a signature emits, int64 (n, 2).
 
-        If no leaf is emitted by a signature, the pairs are for all leaves.
+        If no signature emits a leaf, the pairs are for all leaves.
 
         terminal (int32, (n_nodes,)): The terminal of each leaf.
         """
@@ -134,15 +138,15 @@ class TreebankVocabulary:
 class EmissionEvents:
     """The emissions of a treebank, by pairs of symbol and terminal.
 
-    Every leaf counts once for its own terminal. A leaf that a signature emits counts `_BACKOFF_WEIGHT` times more
-    for that signature and for each more general one, so that general signatures have emissions as well. If no word is
-    rare, all leaves count for their signatures in this way.
+    Every leaf counts 1 for its own terminal. A leaf that a signature emits counts another `_BACKOFF_WEIGHT` (0.01) for
+    that signature and for each more general one, so that general signatures have emissions too. If no word is rare, all
+    leaves count for their signatures in this way.
 
-    pairs (int, (n_pairs, 2)): Symbol and terminal, sorted.
-    counts (float64, (n_pairs,)): Counts of the pairs, those of more general signatures included.
-    of_leaf (int64, (n_leaves,)): The pair of each leaf.
+    pairs (int, (n_pairs, 2)): Symbol and terminal of each pair, sorted.
+    counts (float64, (n_pairs,)): Counts of the pairs, with the additional counts of signatures.
+    of_leaf (int64, (n_leaves,)): Index of the pair of each leaf and its own terminal.
     own (csr_array, (n_pairs, n_leaves)): How much each leaf counts for its own pair: 1.
-    all (csr_array, (n_pairs, n_leaves)): How much each leaf counts for each pair, its signatures' pairs included.
+    all (csr_array, (n_pairs, n_leaves)): How much each leaf counts for each pair, with the pairs of its signatures.
     """
 
     pairs: np.ndarray
@@ -155,7 +159,9 @@ class EmissionEvents:
     def of(cls, nodes: Skeletons, terminal: np.ndarray, vocabulary: TreebankVocabulary) -> "EmissionEvents":
         """Count the emissions of a treebank.
 
+        nodes (Skeletons): The trees.
         terminal (int32, (n_nodes,)): The terminal of each leaf.
+        vocabulary (TreebankVocabulary): The terminals.
         """
         n, more = len(nodes.leaves), vocabulary.more_general(nodes, terminal)
         leaf = np.concatenate([np.arange(n), more[:, 0]])
@@ -173,7 +179,11 @@ class EmissionEvents:
         )
 
     def means(self, values: np.ndarray) -> np.ndarray:
-        """Average values of leaves, (n_leaves, m), by pair, weighted as in `all`, float64 (n_pairs, m)."""
+        """Average values of leaves over each pair, weighted as in `all`.
+
+        values (float, (n_leaves, m)): A row for each leaf.
+        RETURNS (float64, (n_pairs, m)): The weighted mean of the rows of each pair's leaves.
+        """
         return self.all @ values / self.counts[:, None]
 
 
@@ -181,7 +191,7 @@ _BACKOFF_WEIGHT = 0.01
 
 
 def count_tags(nodes: Skeletons) -> dict[tuple[str, bool], Counter[str]]:
-    """Count the tags of each (word, whether it opens the sentence)."""
+    """Count the tags of each (word, whether it opens the sentence), as a dict from these keys to counters of tags."""
     counts: dict[tuple[str, bool], Counter[str]] = {}
     tags = [split_chain(name)[-1] for name in nodes.preterminals]
     leaves = nodes.leaves
@@ -202,9 +212,11 @@ def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
 
 @dataclass(frozen=True, eq=False)
 class Emissions:
-    """Estimates of the emissions a -> x: k seen pairs, sorted by symbol, then terminal.
+    """Estimates of the emissions a -> x: k seen pairs of symbol a and terminal x, sorted by symbol, then terminal.
 
-    symbols, terminals (int32, (k,)): The pairs.
+    Z is the vector of a leaf's latent states: state probabilities relative to p(h | a), or the spectral projection.
+
+    symbols, terminals (int32, (k,)): The symbol and the terminal of each pair.
     counts (float64, (k,)): Occurrences of each pair.
     vectors (float64, (k, m)): E[Z | a -> x], so that q(x | a, h) = count(a -> x) / count(a) * vectors[., h].
     means (float64, (n_preterminals, m)): E[Z | a], which replaces E[Z | a -> x] for unseen pairs.
@@ -224,10 +236,13 @@ def build_lexicon(
     n_states: np.ndarray,
     settings: LexicalSettings,
 ) -> Lexicon:
-    """Return the lexicon of a grammar: smoothed rows for all terminals, and a terminal `<tag TAG>` for every tag.
+    """Build the lexicon of a grammar: smoothed rows for all terminals, and a terminal `<tag TAG>` for every tag.
 
+    emissions (Emissions): The estimated emissions.
+    vocabulary (TreebankVocabulary): The terminals.
     preterminals (sequence of str, (n_preterminals,)): Names of the preterminals.
     n_states (int32, (n_preterminals,)): States of the preterminals.
+    settings (LexicalSettings): Settings of the smoothing.
     """
     tags = tuple(sorted({split_chain(name)[-1] for name in preterminals}))
     tag_of = np.array([tags.index(split_chain(name)[-1]) for name in preterminals])
@@ -275,11 +290,11 @@ def _smoothed_rows(
     n_tags: int,
     settings: LexicalSettings,
 ) -> list[_Row]:
-    """Return q(x | a) and q(x | a, h), smoothed, without the rows that `min_posterior` leaves out.
+    """Return the rows of smoothed q(x | a) and q(x | a, h), except for rows that `min_posterior` leaves out.
 
     The remaining rows of a symbol are scaled up to the sum of all its rows; so are the rows of each state, if no
     parameter is negative. A state that keeps less than `_MIN_KEPT` of its probability gets the emissions of its symbol.
-    The rows that remain depend on the treebank alone, so that grammars of different latent parameters share them.
+    The choice of rows depends on the treebank alone, so that grammars with different latent parameters share it.
     """
     n_symbols, n_terminals = len(tag_of), len(vocabulary.terminals)
     seen = coo_array(
@@ -315,7 +330,11 @@ def _smoothed_rows(
 
 
 def _scale(values: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
-    """Return the factor by which the kept ones of `values`, (n_terminals, ...), are scaled up to the sum of all."""
+    """Return the factor by which kept values are scaled up to the sum of all values, (...).
+
+    values (float, (n_terminals, ...)): All values.
+    is_kept (bool, (n_terminals,)): Mask of the kept values.
+    """
     kept_sum = values[is_kept].sum(axis=0)
     return values.sum(axis=0) / np.where(kept_sum > 0, kept_sum, 1.0)
 
@@ -324,7 +343,7 @@ def _tag_emissions(seen: np.ndarray, vocabulary: TreebankVocabulary, signature_w
     """Return P(x | tag), (n_tags, n_terminals), smoothed by the tags of each word's signature.
 
     seen (float64, (n_tags, n_terminals)): Counts of terminals under tags.
-    signature_weight (float): Pseudo-tokens of each word, distributed over the tags as its signature is.
+    signature_weight (float): Pseudo-tokens of each word, distributed over tags as its signature's tokens are.
     """
     suggested = np.zeros_like(seen)
     for x, name in enumerate(vocabulary.terminals):

@@ -1,9 +1,12 @@
-"""Tag-specific emissions of rare words, which have the latent states of their signature, but tags of their own.
+"""Tag-specific emissions of rare words, which have the latent states of their signature but tags of their own.
 
-A signature f emits the unknown words and the rare ones that look like it. Of the probability that f has under a tag t,
-the share of a rare word w is proportional to count(w, t) + kappa P(t | f). The share of all unknown words together is
-proportional to the same sum with the count of words seen once in place of count(w, t) (Good 1953). The latent states
-of a rare word are those of its signature.
+A signature f emits the unknown words and the rare words that look like it. The probability of f under a tag t is shared
+in proportion to
+
+- count(w, t) + kappa P(t | f), for each rare word w;
+- n(t) + kappa P(t | f), for all unknown words together, where n(t) counts the words of f seen once (Good 1953).
+
+The latent states of a rare word are those of its signature.
 """
 
 from __future__ import annotations
@@ -27,12 +30,13 @@ def with_rare_words(
     tag_of: np.ndarray,
     signature_weight: float,
 ) -> Lexicon:
-    """Return a lexicon in which the emissions of signatures are shared out to rare words, tag by tag.
+    """Return a lexicon in which signatures share their emissions out to rare words, tag by tag.
 
     lexicon (Lexicon): The lexicon without rare words.
-    vocabulary (TreebankVocabulary): The vocabulary, of which `once` is needed.
+    vocabulary (TreebankVocabulary): The vocabulary of the treebank; its words seen once are needed.
+    nodes (Skeletons): The trees of the treebank.
     terminal (int32, (n_nodes,)): The terminal of each leaf.
-    tag_of (int, (n_preterminals,)): Tag of each preterminal.
+    tag_of (int, (n_preterminals,)): Tag id of each preterminal.
     signature_weight (float): kappa in the module docstring; 0 returns `lexicon` unchanged.
     """
     if signature_weight == 0:
@@ -57,10 +61,10 @@ def with_rare_words(
 def _rare_counts(
     lexicon: Lexicon, vocabulary: TreebankVocabulary, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
 ) -> tuple[csr_array, tuple[str, ...], np.ndarray]:
-    """Count the tags of each rare word, and for each signature the tags of its words seen once.
+    """Count the tags of each rare word, and for each signature the tags of its words that were seen once.
 
-    RETURNS (tuple[csr_array, tuple[str, ...], ndarray]): Counts (n_rare, n_tags), names of the words and signatures,
-        sorted, and the signature that emits each, int32 (n_rare,).
+    RETURNS (tuple[csr_array, tuple[str, ...], ndarray]): Counts (n_rare, n_tags), the sorted names of the words and
+        signatures, and the signature that emits each, int32 (n_rare,).
     """
     are_signatures = np.array([is_signature(name) for name in lexicon.terminals])
     leaves = nodes.leaves[are_signatures[terminal[nodes.leaves]]]

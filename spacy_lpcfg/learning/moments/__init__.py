@@ -1,1 +1,1 @@
-"""The method of moments: projections, moments, anchors, and decompositions of matrices."""
+"""The method of moments: projections of nodes, moments of rules, anchors, and matrix decompositions."""

@@ -1,7 +1,8 @@
-"""Vertices of a convex hull, and points as mixtures of them: steps 3 and 4 of section 5.2 of Cohen and Collins (2014).
+"""Vertices of a convex hull (anchors), and points as mixtures of them.
 
-Differs from the paper: the Frank-Wolfe steps are pairwise (Lacoste-Julien and Jaggi 2015, "On the global linear
-convergence of Frank-Wolfe optimization variants"), because plain ones need 1 / error steps near a face of the hull.
+These are steps 3 and 4 of section 5.2 of Cohen and Collins (2014). Differs from the paper: the Frank-Wolfe steps are
+pairwise (Lacoste-Julien and Jaggi 2015, "On the global linear convergence of Frank-Wolfe optimization variants"),
+because plain ones need 1 / error steps near a face of the hull.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ def fast_anchor_words(rows: np.ndarray, k: int) -> np.ndarray:
     Each vertex is the row farthest from the span of the vertices before it; then each vertex in turn is replaced by the
     row farthest from the span of all other vertices.
 
-    rows (float, (n, d)): Points, among them the vertices of their convex hull, which are linearly independent.
+    rows (float, (n, d)): Points, among them the vertices of their convex hull, which should be linearly independent.
     k (int): Number of vertices to find.
-    RETURNS (int64, (at most k,)): Indices of the vertices among the rows; fewer than k where the rows span fewer
+    RETURNS (int64, (at most k,)): Indices of the vertices among the rows; fewer than k if the rows span fewer
         dimensions.
     """
     residual = np.array(rows, dtype=np.float64)

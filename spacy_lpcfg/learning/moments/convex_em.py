@@ -1,8 +1,13 @@
 """EM for mixtures of known components, whose likelihood is concave in the parameters that are estimated.
 
-Steps 2 and 3 of Cohen and Collins (2014): t(h1, h2, h3 | a -> b c) of equation (1) and section 6.2, t(h' | h) of
-equation (3), and s(g | h) of the remark below theorem 2. Probabilities of features are given as ratios
-r(f | h) / p(f) = p(h | f) / p(h): p(f) is the same for all states and cancels.
+The functions estimate parameters of Cohen and Collins (2014):
+
+- `rule_weights`: t(h1, h2, h3 | a -> b c) of equation (1) and section 6.2;
+- `transition`: t(h' | h) of equation (3);
+- `conditionals`: s(g | h) of the remark below theorem 2.
+
+Probabilities of features are given as ratios r(f | h) / p(f) = p(h | f) / p(h): p(f) is the same for all states and
+cancels.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,11 +22,11 @@ from spacy_lpcfg.checks import COUNT
 
 @dataclass(frozen=True)
 class ConvexEM:
-    """Stopping rule of convex EM.
+    """When to stop convex EM (EM whose likelihood is concave).
 
     max_iterations (int): The maximum number of iterations.
-    tolerance (float): Stop when the log-likelihood per observation grows by less than this; -inf for never.
-    RAISES (ValueError): For less than one iteration, or a tolerance that is no number.
+    tolerance (float): Stop when the log-likelihood per observation, in nats, grows by less than this; -inf never stops.
+    RAISES (ValueError): If `max_iterations` is below 1, or the tolerance is nan.
     """
 
     max_iterations: int = 5
@@ -33,9 +38,10 @@ class ConvexEM:
             raise ValueError(f"Expected a tolerance that is a number, got {self.tolerance}.")
 
     def maximize(self, step: Callable[[np.ndarray], tuple[np.ndarray, float]], start: np.ndarray) -> np.ndarray:
-        """Iterate EM steps from the parameters `start`, and return the last parameters.
+        """Iterate EM steps until the stopping rule applies, and return the last parameters.
 
-        step (callable): Maps parameters to the updated parameters, and the objective per observation at the old ones.
+        step (callable): Maps parameters to (updated parameters, objective per observation at the old parameters).
+        start (array): The initial parameters.
         """
         current, last = start, -np.inf
         for _ in range(self.max_iterations):

@@ -1,11 +1,11 @@
 """The matrix decomposition Q[f, g] = sum over h of pi(h) r(f | h) s(g | h) (section 5 of Cohen and Collins 2014).
 
-`anchor_states` is steps 2 to 4 of section 5.2, for grammars and for the language model. `decompose` goes on from there
-to the parameters of figure 2.
+`anchor_states` does steps 2 to 4 of section 5.2, for grammars and for the language model. `decompose` computes the
+parameters of figure 2 from its result.
 
-In a grammar several inside features, or several outside ones, make one Q: its rows are the values of all inside
-features, its columns those of all outside features (section 6.2). pi, r and s are then shares of the rows' and columns'
-totals. Differs from the paper: what `AnchorSettings` says, because counts are samples of Q.
+In a grammar several inside features, or several outside features, make one Q: its rows are the values of all inside
+features, its columns the values of all outside features (section 6.2). pi, r and s are then shares of the rows' and
+columns' totals. Differs from the paper: counts are samples of Q, so that `AnchorSettings` regularizes them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from spacy_lpcfg.learning.moments.convex_em import ConvexEM, conditionals, trans
 
 @dataclass(frozen=True)
 class AnchorSettings:
-    """Settings of `anchor_states`; the defaults are those of section 5.2.
+    """Settings of `anchor_states`; the defaults are the algorithm of section 5.2 of Cohen and Collins (2014).
 
     shrink (float): Pseudo-occurrences of the overall mean vector that are added to each feature's occurrences.
     candidates (float): Anchors are sought among the `candidates * m` most frequent features, because the vectors of
         rare features are extreme by chance; infinity admits all features.
-    affine (bool): Whether anchors have to be affinely rather than linearly independent, for vectors around zero.
+    affine (bool): Whether anchors must be affinely independent, which suits vectors with mean zero; if False, linearly.
     tolerance (float): `min_gain` of the simplex regression, as a share of the anchors' squared distances.
     distance ("max" or "mean"): Whether `tolerance` is a share of the largest or the mean squared distance.
-    max_iterations, review (int): See `simplex_regression`.
+    max_iterations, review (int): Arguments of `simplex_regression`.
     """
 
     shrink: float = 0.0
@@ -42,15 +42,19 @@ class AnchorSettings:
     review: int = 1
 
     def candidates_of(self, counts: np.ndarray, n_states: int) -> np.ndarray:
-        """Return the ids of the features among which anchors are sought, int64 (k,), given their counts, (F,)."""
+        """Return the ids of the features among which anchors are sought, int64 (k,).
+
+        counts (float64, (F,)): Occurrences of each feature.
+        n_states (int): Number of states m.
+        """
         n = int(min(self.candidates * n_states, float(np.count_nonzero(counts))))
         return np.argsort(-counts, kind="stable")[:n] if n < len(counts) else np.arange(n)
 
 
 class AnchorStates(NamedTuple):
-    """The anchors of m states, and the distribution over states of each feature.
+    """The anchors of m states, and each feature's distribution over states.
 
-    anchors (int64, (m,)): The feature that is the anchor of each state; fewer than 2 if m is 1.
+    anchors (int64, (m,)): The feature that is the anchor of each state; if m is 1, one feature or none.
     posteriors (float64, (F, m)): q(h | f); rows sum to one.
     """
 
@@ -59,7 +63,7 @@ class AnchorStates(NamedTuple):
 
 
 class Decomposition(NamedTuple):
-    """A decomposition of Q into m states.
+    """A decomposition of Q into m states: Q[f, g] = sum over h of pi(h) r(f | h) s(g | h).
 
     pi (float64, (m,)): pi(h).
     inside (float64, (F, m)): r(f | h).
@@ -74,11 +78,12 @@ class Decomposition(NamedTuple):
 def anchor_states(
     vectors: np.ndarray, counts: np.ndarray, n_states: int, settings: AnchorSettings = AnchorSettings()
 ) -> AnchorStates:
-    """Find anchors, and q(h | f), by steps 2 to 4 of section 5.2 (MDP 2); pi and r follow by Bayes' rule.
+    """Find anchors and estimate q(h | f), by steps 2 to 4 of section 5.2; pi and r follow by Bayes' rule (`bayes`).
 
     vectors (float64, (F, l)): E[phi(g) | f] of every feature f; ignored where its count is 0.
     counts (float64, (F,)): Occurrences of each feature.
-    n_states (int): The maximum of m; m is smaller where the vectors span fewer dimensions.
+    n_states (int): The maximum of m; m is smaller if the vectors span fewer dimensions.
+    settings (AnchorSettings): The settings.
     """
     shrunk = _shrunk(vectors, counts, settings.shrink)
     candidates = settings.candidates_of(counts, n_states)
@@ -97,7 +102,7 @@ def anchor_states(
 
 
 def _shrunk(vectors: np.ndarray, counts: np.ndarray, shrink: float) -> np.ndarray:
-    """Shrink each feature's vector towards the overall mean, by `shrink` pseudo-occurrences (step 2 on samples)."""
+    """Return each feature's vector, shrunk towards the overall mean by `shrink` pseudo-occurrences, float64 (F, l)."""
     mean = counts @ vectors / counts.sum()
     weights = counts[:, None] + shrink
     return (counts[:, None] * vectors + shrink * mean) / np.where(weights > 0, weights, 1.0)
@@ -115,12 +120,12 @@ def _vertices(vectors: np.ndarray, n_vertices: int, affine: bool) -> np.ndarray:
 
 
 def decompose(q: csr_array, inside: np.ndarray, outside: np.ndarray | None, settings: ConvexEM) -> Decomposition:
-    """Solve MDP 1 (figure 2): compute pi, r and s from q(h | f), and return the decomposition.
+    """Compute pi, r and s from q(h | f), by figure 2 of Cohen and Collins (2014).
 
     q (csr_array, (F, G)): Q, up to a factor.
-    inside (float64, (F, m)): q(h | f), as in `anchor_states`.
-    outside (float64 or None, (G, m')): q(h' | g), as in `anchor_states` of the transposed problem, to be matched with
-        the inside states by step 3; None for the convex alternative of the remark below theorem 2.
+    inside (float64, (F, m)): q(h | f), from `anchor_states`.
+    outside (float64 or None, (G, m')): q(h' | g), from `anchor_states` of the transposed problem, whose states step 3
+        matches with the inside states; None for the convex alternative of the remark below theorem 2.
     settings (ConvexEM): The stopping rule of the convex EM.
     """
     of_rows, of_columns = q.sum(axis=1), q.sum(axis=0)
@@ -133,7 +138,12 @@ def decompose(q: csr_array, inside: np.ndarray, outside: np.ndarray | None, sett
 
 
 def bayes(counts: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return p(h), (m,), and p(f | h), (F, m), from counts of f, (F,), and p(h | f), (F, m)."""
+    """Invert conditional probabilities by Bayes' rule.
+
+    counts (float64, (F,)): Occurrences of each feature f.
+    posterior (float64, (F, m)): p(h | f).
+    RETURNS (float64 (m,), float64 (F, m)): p(h) and p(f | h).
+    """
     joint = counts[:, None] * posterior / counts.sum()
     pi = joint.sum(axis=0)
     return pi, joint / pi

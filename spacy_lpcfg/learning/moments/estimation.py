@@ -1,4 +1,7 @@
-"""Step 2 of spectral learning: moments of the projections, and their smoothing (section 3.2 of Cohen et al. 2013)."""
+"""Moments of the projections, and their smoothing: step 2 of spectral learning (section 3.2 of Cohen et al. 2013).
+
+Z is the projection of a node's outside tree, Y the projection of its inside tree (`projections.py`).
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,9 @@ class RuleMoments:
 
     n (int): Number of occurrences.
     ijk (float64, (m_a, m_b, m_c)): E[Z_i Y_j Y_k].
-    ij, ik, jk (float64): Second moments E[Z_i Y_j], E[Z_i Y_k] and E[Y_j Y_k], as matrices.
-    i, j, k (float64): Means E[Z_i], E[Y_j] and E[Y_k], as vectors.
+    ij (float64, (m_a, m_b)), ik (float64, (m_a, m_c)): E[Z_i Y_j] and E[Z_i Y_k].
+    jk (float64, (m_b, m_c)): E[Y_j Y_k].
+    i (float64, (m_a,)), j (float64, (m_b,)), k (float64, (m_c,)): Means E[Z_i], E[Y_j] and E[Y_k].
     """
 
     n: int
@@ -50,7 +54,7 @@ class RuleMoments:
         )
 
     def pooled(self, other: RuleMoments) -> RuleMoments:
-        """Return the moments over the occurrences in `self` and `other` together."""
+        """Return the moments over the occurrences of both `self` and `other`."""
         n = self.n + other.n
         means = (
             (self.n * getattr(self, name) + other.n * getattr(other, name)) / n
@@ -59,9 +63,11 @@ class RuleMoments:
         return RuleMoments(n, *means)
 
     def smoothed(self, outside_mean: np.ndarray, left_mean: np.ndarray, right_mean: np.ndarray, c: float) -> np.ndarray:
-        """Return the smoothed third moment, float64 (m_a, m_b, m_c): E, backed off to E2, E3 and E4.
+        """Return the smoothed third moment, float64 (m_a, m_b, m_c): `ijk`, backed off to products of lower moments.
 
-        The weight of each estimate against its back-off is lambda = sqrt(n) / (C + sqrt(n)).
+        With E2, E3 and E4 the products of a second moment and a mean, of the rule's means, and of the symbols' means,
+        it is lambda E + (1 - lambda) (lambda E2 + (1 - lambda) (lambda E3 + (1 - lambda) E4)), lambda = sqrt(n) / (C +
+        sqrt(n)).
 
         outside_mean (float64, (m_a,)): H^a, the mean of Z over all nodes of a.
         left_mean (float64, (m_b,)), right_mean (float64, (m_c,)): F^b and F^c, the means of Y over nodes of b and c.
@@ -84,9 +90,10 @@ def _outer(i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
 class ProjectionSums:
     """Sums of the projections Y and Z over nodes.
 
-    inside, outside (float64, (n_symbols, m)): Sums of Y and of Z by symbol.
-    roots (float64, (n_symbols, m)): Sums of Y of roots by symbol.
-    words (float64, (n_pairs, m)): Sums of Z of leaves by emission, weighted as in `EmissionEvents.all`.
+    inside (float64, (n_symbols, m)): Sums of Y by symbol.
+    outside (float64, (n_symbols, m)): Sums of Z by symbol.
+    roots (float64, (n_symbols, m)): Sums of Y over roots, by symbol.
+    words (float64, (n_pairs, m)): Sums of Z over leaves, by emission, weighted as in `EmissionEvents.all`.
     rules (dict[int, RuleMoments]): Moments of each rule that occurs, by the rule's id.
     """
 
@@ -112,8 +119,9 @@ class ProjectionSums:
 def rule_moments(
     nodes: Skeletons, rule: np.ndarray, y: np.ndarray, z: np.ndarray, n_states: np.ndarray
 ) -> dict[int, RuleMoments]:
-    """Compute the moments of each rule that occurs at the nodes, by the rule's id.
+    """Compute the moments of each rule that occurs, as a dict by the rule's id.
 
+    nodes (Skeletons): The nodes of trees.
     rule (int, (n_nodes,)): The rule of each inner node; -1 for leaves.
     y, z (float64, (n_nodes, m)): Inside projections Y and outside projections Z.
     n_states (int32, (n_symbols,)): Number of states of each symbol.
@@ -140,15 +148,20 @@ def group_sums(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: n
 
 
 def groups_of(labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    """Return, for each label, the ascending indices at which `labels` has it.
+    """Return, for each label, the indices of the elements with this label, in ascending order.
 
-    labels (int, (n,)): From 0 to n_groups - 1.
+    labels (int, (n,)): Labels from 0 to n_groups - 1.
+    n_groups (int): Number of labels.
+    RETURNS (list of int64 (k,), (n_groups,)): The indices; empty arrays for labels that do not occur.
     """
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels, minlength=n_groups))[:-1])
 
 
 def group_means(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return the mean of the rows of each group; same arguments and result as `group_sums`."""
+    """Return the (weighted) mean of the rows of each group, float64 (n_groups, m); zeros for empty groups.
+
+    The arguments are those of `group_sums`.
+    """
     totals = np.bincount(groups, weights=weights, minlength=n_groups)
     return group_sums(values, groups, n_groups, weights) / np.where(totals > 0, totals, 1.0)[:, None]

@@ -1,7 +1,8 @@
-"""The latent states of a treebank's nodes by their pivot features: step 1 of figure 1 of Cohen and Collins (2014).
+"""The latent states of a treebank's nodes, estimated from their pivot features.
 
-Notation: f are the values of the pivot features tau of an inside tree, g the values of the pivot features rho of an
-outside tree. The states of a symbol are found in a CCA of many more features of the same nodes (section 6.2).
+This is step 1 of figure 1 of Cohen and Collins (2014). f are the values of the pivot features tau of an inside tree, g
+the values of the pivot features rho of an outside tree. The states of a symbol are found in a CCA (canonical
+correlation analysis) of many more features of the same nodes (section 6.2).
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ class Side(NamedTuple):
         return self.posteriors / self.pi
 
     def rows(self, nodes: np.ndarray) -> Side:
-        """Return the side of the nodes at some indices, int (k,), with only the features that these nodes have."""
+        """Return the posteriors of some of the nodes, with only the features that these nodes have.
+
+        nodes (int, (k,)): Indices of the nodes, rows of `columns`.
+        """
         features, columns = np.unique(self.columns[nodes], return_inverse=True)
         return Side(columns.reshape(len(nodes), -1), self.posteriors[features], self.pi)
 
@@ -66,11 +70,15 @@ class States:
         return pi
 
     def inside(self, symbol: int, nodes: np.ndarray) -> Side:
-        """Return the inside `Side` of some nodes of a symbol, int (k,)."""
+        """Return the inside `Side` of some nodes of a symbol.
+
+        symbol (int): Id of the symbol.
+        nodes (int, (k,)): Ids of the nodes in the treebank.
+        """
         return self.sides[symbol][0].rows(self.row[nodes])
 
     def outside(self, symbol: int, nodes: np.ndarray) -> Side:
-        """Return the outside `Side` of some nodes of a symbol, int (k,)."""
+        """Return the outside `Side` of some nodes of a symbol; arguments as for `inside`."""
         return self.sides[symbol][1].rows(self.row[nodes])
 
 
@@ -91,8 +99,9 @@ def symbol_states(
 
     phi (csr_array, (n, d)), psi (csr_array, (n, d')): Scaled inside and outside features for the CCA.
     tau (uint64, (n, K)), rho (uint64, (n, L)): Keys of the inside and of the outside pivot features.
-    n_states (int): The maximum number of states; fewer where the inside features span fewer dimensions.
-    seed, matching, shrink, precision, em: See `Pivot` and `PivotFeatures`.
+    n_states (int): The maximum number of states; fewer are found if the inside features span fewer dimensions.
+    seed (int): Seed of the singular value decomposition.
+    matching, shrink, precision, em: Settings of `PivotFeatures`.
     """
     to_f, f = _one_hot(tau)
     to_g, g = _one_hot(rho)

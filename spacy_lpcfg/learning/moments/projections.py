@@ -1,8 +1,8 @@
-"""Step 1 of spectral learning: singular vectors of inside-outside matrices (section 2.2.1 of Cohen et al. 2013).
+"""Projections of nodes by singular vectors of inside-outside matrices: step 1 of spectral learning.
 
-Notation: for a symbol a with n nodes, Phi (n, d) and Psi (n, d') hold the scaled inside and outside features;
-Omega = Phi' Psi / n = U Sigma V'. A node's projections are Y = U' phi and Z = Sigma^-1 V' psi, so that E[Y Z'] = I.
-Omega is summed over shards before it is scaled (`cooccurrence.py`).
+Section 2.2.1 of Cohen et al. (2013). For a symbol a with n nodes, Phi (n, d) and Psi (n, d') hold the scaled inside and
+outside features; Omega = Phi' Psi / n = U Sigma V'. A node's projections are Y = U' phi and Z = Sigma^-1 V' psi, so
+that E[Y Z'] = I. Omega is summed over shards before it is scaled (`cooccurrence.py`).
 """
 
 from collections.abc import Sequence
@@ -25,13 +25,13 @@ _MIN_SINGULAR = 1e-4  # share of the largest singular value under which a direct
 
 @dataclass(frozen=True)
 class Features:
-    """Feature templates of inside and outside trees, and the scaling of features, for projections.
+    """Names of the feature templates that are projected, and the scaling of the features.
 
     inside, outside, leaf (sequence of str): Feature templates of `features.INSIDE` for nodes with children, of
         `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
     kappa (float or None): A feature is scaled by sqrt(n / (count + kappa)) (section 3.1 of Cohen et al. 2013); None for
         no scaling.
-    RAISES (ValueError): If a setting is out of range.
+    RAISES (ValueError): If kappa is below 0, or there are no templates for one of the three kinds.
     """
 
     inside: Sequence[str] = PAPER_INSIDE
@@ -62,7 +62,7 @@ def project_bases(
     features (Features): The features to project.
     most (int32, (n_symbols,)): The maximum number of dimensions of each symbol's projections.
     seed (int): Seed of the randomised singular value decompositions.
-    n_jobs (int or None): See `in_order`.
+    n_jobs (int or None): Parallel jobs, as in joblib; None for the number of `joblib.parallel_config`, or 1.
     """
     counts, templates = treebank.counts.symbols, features.templates
     calls = ((part.nodes, part.terminal, templates) for part in treebank.parts())
@@ -108,7 +108,12 @@ class _Block(NamedTuple):
 
 
 def _blocks(sums: Cooccurrence, counts: np.ndarray, kappa: float | None) -> list[_Block]:
-    """Return the block of each symbol; `counts` (n_symbols,) are the numbers of its nodes."""
+    """Return the block of each symbol in the co-occurrence matrix.
+
+    sums (Cooccurrence): Products of all features, summed over the treebank.
+    counts (float64, (n_symbols,)): Number of nodes of each symbol.
+    kappa (float or None): Pseudo-count of the scaling, see `Features`.
+    """
     sides = sums.inside, sums.outside
     rows = zip(*(side.by_symbol(len(counts)) for side in sides), strict=True)
     return [
@@ -138,8 +143,9 @@ class Bases:
     singular_values: np.ndarray
 
     def project(self, nodes: Skeletons, terminal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the projections Y and Z of the nodes of a part, each float64 (n_nodes, m).
+        """Return the projections Y and Z of the nodes of a treebank part, each float64 (n_nodes, m).
 
+        nodes (Skeletons): The nodes.
         terminal (int32, (n_nodes,)): The terminal of each leaf.
         """
         phi, psi = node_values(NodeContext(nodes, terminal), self.templates)
@@ -148,11 +154,12 @@ class Bases:
 
 
 def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
-    """Return the sparse features of one symbol's nodes, each scaled by sqrt(n / (count + kappa)).
+    """Return the features of one symbol's nodes as a matrix, each feature scaled by sqrt(n / (count + kappa)).
 
+    table (FeatureTable): The features of the n nodes.
     kappa (float or None): Pseudo-count; None leaves the features unscaled. The count of a numeric feature is its sum of
         squares, so that all features get a similar variance.
-    RETURNS (csr_array): The features as a matrix, float64 (n, d).
+    RETURNS (csr_array, (n, d)): A column for each distinct key and each numeric template, float64.
     """
     n, n_keys = table.keys.shape
     names, columns = np.unique(table.keys, return_inverse=True)
@@ -173,10 +180,11 @@ def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
 
 
 def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
-    """Return the scale sqrt(n / (count + kappa)) of each feature, float64 (d,); 1 if kappa is None.
+    """Return the scale sqrt(n / (count + kappa)) of each feature, float64 (d,); ones if kappa is None.
 
     squares (float64, (d,)): Sum of each feature's squared values over n nodes, which is its count.
     n (float): Number of nodes.
+    kappa (float or None): Pseudo-count.
     """
     if kappa is None:
         return np.ones_like(squares)
@@ -188,7 +196,8 @@ def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.nda
     """Return the truncated SVD of Omega: U (d, m), Sigma (m,) and V (d', m), with m <= n_states.
 
     omega (csr_array, (d, d')): Omega of one symbol.
-    n_states (int): The maximum number of states; fewer where Omega has a smaller rank.
+    n_states (int): The maximum number of states; m is smaller if fewer singular values exceed 1e-4 of the largest.
+    seed (int): Seed of the randomised SVD, which large matrices get.
     """
     if min(omega.shape) <= 2 * n_states + 10:
         u, sigma, vt = np.linalg.svd(omega.toarray(), full_matrices=False)
