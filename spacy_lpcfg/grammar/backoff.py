@@ -54,7 +54,7 @@ def with_backoff(grammar: AnyGrammar) -> AnyGrammar:
 
 
 def backoff_bytes(grammar: GrammarParameters) -> float:
-    """Estimate the memory, in bytes, that the rules of `with_backoff` take in a parser; rather too high than too low."""
+    """Estimate the memory, in bytes, that the rules of `with_backoff` take in a parser, rather too high than low."""
     n_rules = n_entries = 0.0
     for family, pairs in _families(grammar):
         n, n_states = pairs.sizes(grammar.n_states)

@@ -76,7 +76,9 @@ class GrammarParameters:
 
     @cached_property
     def state_offsets(self) -> np.ndarray:
-        """Where the states of each symbol begin in `root_vectors`; the last entry is the end, int64 (n_symbols + 1,)."""
+        """Where the states of each symbol begin in `root_vectors`; the last entry is its length, int64 (n_symbols +
+        1,).
+        """
         return read_only(offsets(self.n_states))
 
     def tensor(self, rule: int) -> np.ndarray:

@@ -1,8 +1,10 @@
-"""Learners, each from a treebank to a Grammar, and the parts from which to write another one.
+"""Learners that read a treebank and return a Grammar, and the parts from which to write another learner.
 
-Trees become arrays of nodes in `treebank/`, and words terminals in `lexicon/`. Learners by EM count latent states
-(`latent/`), those by the method of moments project nodes (`moments/`); `treebank/assembly.py` makes a grammar of both
-kinds of parameters. `adaptation/` goes on from a grammar with new trees.
+- `treebank/` turns trees into arrays of nodes, and `lexicon/` turns words into terminals.
+- `latent/` has the expected counts of latent states, for learners that use EM.
+- `moments/` has the projections of nodes, for learners that use the method of moments.
+- `treebank/assembly.py` makes the grammar from the parameters of either kind of learner.
+- `adaptation/` adapts a learned grammar to new trees.
 """
 
 from __future__ import annotations

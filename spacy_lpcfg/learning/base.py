@@ -1,4 +1,4 @@
-"""The contract of learners: from trees to a model that parses.
+"""The interface of learners, which turn trees into a model that parses, and the reports of their progress.
 
 A learner is a frozen dataclass of settings. `fit` does not change it: the same settings, trees and seed give the same
 model.
@@ -23,7 +23,7 @@ OnStep = Callable[[Any], None]
 
 @runtime_checkable
 class Learner(Protocol):
-    """A learner of a model from trees."""
+    """Interface of learners: objects whose `fit` turns trees into a model that parses."""
 
     def fit(
         self,
@@ -32,11 +32,11 @@ class Learner(Protocol):
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> ParsingModel:
-        """Return the model that is learned from trees.
+        """Learn a model from trees.
 
         trees (Iterable[Tree]): Read once; raw or normalised.
-        held_out (Iterable[Tree] or None): Other trees, by which a learner that goes by steps chooses the best one. A
-            learner without early stopping ignores them.
+        held_out (Iterable[Tree] or None): Trees that are not learned from, on which a learner that works in steps
+            chooses its best step. A learner without early stopping ignores them.
         on_step (callable or None): Called after every step; `list.append` keeps the history. A learner without steps
             ignores it.
         RAISES (ValueError): If there are no trees.
@@ -45,7 +45,9 @@ class Learner(Protocol):
 
 
 def keeps_functions(learner: object) -> bool:
-    """Return whether a learner keeps the functions of labels, as in NP-SBJ."""
+    """Return whether a learner keeps function labels (SBJ in NP-SBJ), its setting `functions`; False without the
+    setting.
+    """
     return bool(getattr(learner, "functions", False))  # a learner of one's own need not have the setting
 
 
@@ -53,17 +55,22 @@ class OnlineFit(Protocol):
     """Online learning in progress: a model that is updated by one batch of trees at a time."""
 
     def step(self, trees: Iterable[Tree]) -> float:
-        """Update the model by a batch, and return the batch's log-likelihood under the parameters before the update."""
+        """Update the model from a batch of trees.
+
+        RETURNS (float): The batch's log-likelihood in nats, under the parameters before the update.
+        """
         ...
 
     def grammar(self) -> ParsingModel:
-        """Return the model after the batches so far."""
+        """Return the model that was learned from the batches so far."""
         ...
 
 
 @runtime_checkable
 class OnlineLearner(Protocol):
-    """A learner whose `online` starts from a whole treebank, and returns an `OnlineFit` to update by batches of it."""
+    """A learner whose `online` reads a whole treebank and returns an `OnlineFit`, to be updated with batches of its
+    trees.
+    """
 
     def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
 
@@ -71,11 +78,12 @@ class OnlineLearner(Protocol):
 class Step(NamedTuple):
     """The result and the cost of one iteration of EM.
 
-    iteration (int): From 1; 0 for the start, before any iteration.
-    log_likelihood (float): Log-likelihood of the treebank under the parameters before the iteration; nan for the start.
+    iteration (int): Number of the iteration from 1; 0 for the start, before any iteration.
+    log_likelihood (float): Log-likelihood of the treebank in nats, under the parameters before the iteration; nan for
+        the start.
     f1 (float): F1 on the held-out trees, in percent, of the grammar after the iteration; nan if it was not measured.
-    seconds (float): CPU seconds of this process, parsing of the held-out trees excluded; those of the first step
-        include reading the trees and finding the start.
+    seconds (float): CPU seconds of this process in the iteration, without parsing held-out trees. The first step
+        includes reading the trees and finding the start.
     """
 
     iteration: int
@@ -89,7 +97,11 @@ class Step(NamedTuple):
 
 
 class SingularValues(NamedTuple):
-    """The report of a spectral learner: the singular values of each symbol's inside-outside matrix, largest first."""
+    """Report of a spectral learner.
+
+    of_symbols (dict from str to list of float): The singular values of each symbol's inside-outside matrix, in
+        descending order.
+    """
 
     of_symbols: dict[str, list[float]]
 
@@ -102,7 +114,12 @@ class _StepReport(Protocol):
 
 
 def meta_of(reports: Iterable[object]) -> dict[str, Any]:
-    """Return a pipeline's meta entries on learning: "fit" (the steps) and "singular_values" (the last report).
+    """Return what a pipeline's meta records of learning, as a dict with at most two entries.
+
+    - "fit": a list with the values of each step of EM, or of each epoch of a network;
+    - "singular_values": the dict of the last `SingularValues`.
+
+    An entry without reports is left out.
 
     reports (iterable of object): The arguments of all calls of `on_step`; other types of reports are ignored.
     """
@@ -113,7 +130,7 @@ def meta_of(reports: Iterable[object]) -> dict[str, Any]:
 
 
 class ModelLearned(NamedTuple):
-    """The report that one of several models has been learned.
+    """Report that one of several models has been learned.
 
     number (int): Number of models learned so far.
     of (int): Number of models to learn in all.

@@ -1,15 +1,19 @@
-"""Expectation maximisation for L-PCFGs on skeletal trees (Matsuzaki et al. 2005).
+"""Expectation maximisation (EM) for L-PCFGs on skeletal trees (Matsuzaki et al. 2005).
 
-By default (1) a symbol gets no more states than its count supports; (2) the states of a symbol share a little of their
-probabilities, as in the Berkeley Parser; (3) the emissions of words are smoothed further (`lexical.py`). The variant
-"2013", which is also "paper", has none of these. It is the baseline of Cohen et al. (2013) and of Cohen and Collins
-(2014), who begin as Matsuzaki et al. do (section 4 of the former).
+The default goes beyond the papers:
+
+1. A symbol gets no more states than its count supports.
+2. The states of a symbol share a little of their probabilities, as in the Berkeley Parser.
+3. The emissions of words are smoothed further (`lexical.py`).
+
+The variant "2013" (also called "paper") does none of this. It is the baseline of Cohen et al. (2013) and of Cohen and
+Collins (2014), who begin as Matsuzaki et al. do (section 4 of the former).
 
 Differs from the papers in all variants: (1) rare words are emitted by their signatures, as the papers do not say what
-emits unknown words; (2) the number of iterations is a setting, and without held-out trees nothing chooses it; (3) the
-tensors of a Grammar are sparse to a tolerance, unless `rules.exact_tensors`, and it spreads 1e-4 of the root
-probability over all constituents by frequency; (4) a parser takes raw words and decodes by minimum Bayes risk, where
-the papers' takes the tags of a tagger and decodes by `decoding="max-rule"`.
+emits unknown words; (2) the number of iterations is a setting, and without held-out trees nothing chooses it; (3) a
+Grammar stores tensors as sparse approximations, unless `rules.exact_tensors`, and spreads 1e-4 of the root probability
+over all constituents by frequency; (4) a parser takes raw words and decodes by minimum Bayes risk, where the papers'
+parser takes the tags of a tagger and decodes by `decoding="max-rule"`.
 """
 
 import time
@@ -36,12 +40,12 @@ from spacy_lpcfg.variants import Variants
 
 
 class EMFit:
-    """EM from a start, an iteration at a time.
+    """EM in progress: the expected counts after a number of iterations, which `step` updates.
 
     split (Split): A treebank, and the numbers of states of its symbols.
     start (Expected): Counts whose relative frequencies are the first parameters.
     smoothing (StateSmoothing): Smoothing of the parameters, in every iteration and in the grammar.
-    n_jobs (int or None): See `Split.expect`.
+    n_jobs (int or None): Parallel jobs of the E step, see `Split.expect`.
     start_smoothing (StateSmoothing or None): Smoothing of the first parameters; None for `smoothing`.
     start_grammar (callable or None): Returns the grammar before any iteration; None to make it from `start`.
     """
@@ -64,11 +68,13 @@ class EMFit:
         self._start_grammar = start_grammar
 
     def step(self, trees: np.ndarray | None = None, share: float = 1.0) -> float:
-        """Run an iteration of EM; return the log-likelihood of its trees, in nats, under the parameters before it.
+        """Run an iteration of EM.
 
         trees (int, (k,), or None): Positions of the trees of a batch; None for all trees.
         share (float): Step size for a batch: the expected counts become (1 - share) * old counts + share * counts of
             the batch, scaled up to the size of the treebank. Ignored without a batch.
+        RETURNS (float): Log-likelihood, in nats, of the trees under the parameters before the iteration.
+        RAISES (FloatingPointError): If one of the trees has probability 0.
         """
         latent = self.split.maximize(self.expected, self._next_smoothing)
         expected = self.split.expect(latent, self.n_jobs, trees)
@@ -84,27 +90,27 @@ class EMFit:
         return len(self.split.treebank.nodes.roots)
 
     def grammar(self) -> Grammar:
-        """Return the grammar of the last iteration, or of the start."""
+        """Return the grammar after the last iteration; before any iteration, the grammar of the start."""
         if self._start_grammar is not None:
             return self._start_grammar()
         return self.split.grammar(self.expected, self.smoothing)
 
 
 def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
-    """Return the EVALB F1 of a grammar, in percent, where it parses the words of gold trees without their tags.
+    """Return the EVALB F1, in percent, of a grammar that parses the words of gold trees without their tags.
 
-    golds (sequence of Tree): Clean trees.
+    golds (sequence of Tree): Gold trees, as `clean` returns them.
     """
     parser = grammar_parser(grammar)
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
 
 class EMLearner:
-    """The base class of learners that start EM at parameters of their own, and then make iterations.
+    """Base class of learners that find initial parameters by some method, and improve them with iterations of EM.
 
     n_iterations (int): Iterations of EM; the maximum with held-out trees.
     check_every (int): The held-out trees are parsed after every `check_every` iterations, and after the last.
-    first_iteration (int): The first iteration whose grammar may be the result; 0 for the start.
+    first_iteration (int): The first iteration whose grammar may be the result; 0 allows the initial grammar.
     """
 
     n_iterations: int
@@ -112,7 +118,7 @@ class EMLearner:
     first_iteration: ClassVar[int] = 0
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
-        """Start EM, before any iteration; `trees` as for `fit`."""
+        """Read trees, find the initial parameters, and return EM before any iteration; `trees` as for `fit`."""
         raise NotImplementedError
 
     def fit(
@@ -122,12 +128,13 @@ class EMLearner:
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Learn from trees: the grammar of the last iteration, or of the one with the best F1 on held-out trees.
+        """Learn a grammar from trees: after the last iteration, or after the one with the best F1 on held-out trees.
 
         trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
-        held_out (Iterable[Tree] or None): Trees by which the number of iterations is chosen, parsed from raw words.
-        on_step (callable or None): Called after every iteration, and for a start that may be the result as step 0;
-            `list.append` keeps the history.
+        held_out (Iterable[Tree] or None): Trees whose words the grammar parses, to choose the number of iterations with
+            the best F1.
+        on_step (callable or None): Called with a `Step` after every iteration, and with step 0 if the start may be the
+            result; `list.append` keeps the history.
         RAISES (ValueError): If there are no trees, or `n_iterations` is below `first_iteration`.
         """
         whole(self.first_iteration)(n_iterations=self.n_iterations)
@@ -151,9 +158,9 @@ class EMLearner:
 
 @dataclass(frozen=True)
 class EM(EMLearner, TreebankSettings, Variants):
-    """Learner of a proper L-PCFG by expectation maximisation from a random start.
+    """Learner of a proper L-PCFG (its parameters are probabilities) by expectation maximisation from a random start.
 
-    Further settings are those of `TreebankSettings`.
+    It has the settings of `TreebankSettings` too.
 
     n_states (int): The maximum number of latent states of a symbol (m).
     n_iterations (int): Iterations of EM; the maximum with held-out trees.
@@ -184,7 +191,7 @@ class EM(EMLearner, TreebankSettings, Variants):
         at_least(0)(noise=self.noise)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
-        """Start EM at random; `trees` as for `fit`."""
+        """Return EM with random initial parameters, before any iteration; `trees` as for `fit`."""
         treebank = IndexedTreebank.read(trees, self)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)
@@ -193,7 +200,11 @@ class EM(EMLearner, TreebankSettings, Variants):
 
 
 def random_start(split: Split, noise: float, seed: int) -> Expected:
-    """Return random initial counts for EM: treebank counts divided evenly among states, times `random_factors`."""
+    """Return random initial counts for EM: the treebank's counts divided evenly among states, times `random_factors`.
+
+    noise (float): Range of the logarithm of the factors.
+    seed (int): Seed of the factors.
+    """
     rng = np.random.default_rng(seed)
     counts, sizes = split.treebank.counts, np.diff(split.starts)
     rules = np.repeat(counts.rule_counts / sizes, sizes).astype(np.float32)

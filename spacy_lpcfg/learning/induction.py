@@ -1,8 +1,8 @@
 """Grammar induction without a treebank: an L-PCFG learns from a bracketer's trees, reparses them, and learns again.
 
 A bracketer scores a span by its ends and its context; a grammar also models how spans combine to larger ones. So the
-trees of the grammar are better than the trees that it learned from. Kim et al. (2019) let a recurrent network grammar
-learn from the trees of an induced grammar in the same way.
+grammar's trees are better than the trees that it learned from. Kim et al. (2019) train a recurrent network grammar on
+the trees of an induced grammar in the same way.
 """
 
 from collections.abc import Iterable
@@ -22,14 +22,14 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True, kw_only=True)
 class Induction:
-    """Learner of a pivot grammar from trees that nobody annotated, such as those of a bracketer (`bracketed_tree`).
+    """Learner of a pivot grammar from unlabelled automatic trees, such as those of a bracketer (`bracketed_tree`).
 
     The grammar's latent states take the place of categories.
 
     n_states (int): The maximum number of latent states of a symbol.
-    n_rounds (int): Rounds of learning; from the second on, from the trees by which the last grammar parses the given
-        tags.
-    seed (int): Seed of all that is random.
+    n_rounds (int): Rounds of learning. The first learns from the given trees, each later one from the trees into which
+        the last grammar parses the same words and tags.
+    seed (int): Seed of all random choices.
     lang, lexical, functions, n_jobs: As in `TreebankSettings`.
     RAISES (ValueError): If a setting is out of range.
     """

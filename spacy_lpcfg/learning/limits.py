@@ -16,14 +16,17 @@ logger = logging.getLogger(__name__)
 
 
 def learnable(trees: Iterable[Tree]) -> Iterator[Tree]:
-    """Yield the trees of at most `MOST_WORDS` words and `MOST_LEVELS` levels; finally log how many were left out."""
+    """Yield the trees with at most `MOST_WORDS` words and `MOST_LEVELS` levels; finally log how many were left out."""
     left_out: Counter[str] = Counter()
     yield from (tree for tree in trees if is_learnable(tree, left_out))
     log_left_out(left_out)
 
 
 def is_learnable(tree: Tree, left_out: Counter[str]) -> bool:
-    """Return whether a tree is within the limits of words and levels; if not, count the limit in `left_out`."""
+    """Return whether a tree has at most `MOST_WORDS` words and `MOST_LEVELS` levels.
+
+    left_out (Counter): If the tree has more, the count of the limit that it exceeds grows by 1, in place.
+    """
     n_words, stack = 0, [(tree, 1)]
     while stack:
         node, level = stack.pop()
@@ -36,7 +39,7 @@ def is_learnable(tree: Tree, left_out: Counter[str]) -> bool:
 
 
 def log_left_out(left_out: Counter[str]) -> None:
-    """Log a warning with the number of trees that exceed each limit, if any."""
+    """Log a warning with the number of trees beyond each limit; nothing if `left_out` is empty."""
     if left_out:
         numbers = " and ".join(f"{counted(n, 'tree')} of more than {limit}" for limit, n in sorted(left_out.items()))
         logger.warning("Left out of learning: %s. Such trees take too much time and memory; split them.", numbers)

@@ -1,25 +1,36 @@
 """The pivot algorithm: provably correct learning of proper L-PCFGs (Cohen and Collins 2014).
 
-Notation: tau(t) are the values f of an inside tree's pivot features, rho(o) the values g of an outside tree's; the
-rule below a node is among the former and the rule above it among the latter, as section 6.1 wants for q and pi.
-By default (1) a symbol gets no more states than its count supports; (2) features and rules that were seen seldom are
-smoothed (`shrink` and `prior` of `PivotFeatures`); (3) the emissions of words are smoothed further (`lexical.py`), and
-so are all parameters in EM (`smoothing`); (4) the convex EM is stopped after 5 iterations, short of its optimum, which
-fits the noise of a finite treebank (`em`); (5) outside features get the inside features' states by the convex
-alternative of the remark below theorem 2, not by step 3 of figure 2 (`matching`). The variant "2014", which is also
-"paper", has none of these.
+Notation: tau(t) are the values f of an inside tree's pivot features, rho(o) the values g of an outside tree's pivot
+features. The rule below a node is among the former and the rule above it among the latter, as section 6.1 wants for q
+and pi.
 
-Differs from the papers in all variants: (1) a symbol gets no more states than its pivot features span; (2) the pivots
-are fewer than the CCA's features, which are those of Cohen et al. (2013): the convex EM's observations are one for each
-choice of an outside feature and two inside ones, 18 by default, and 216 with all of them; (3) the CCA is that of
-features scaled by sqrt(n / (count + kappa)), its whitening without covariances (section 3.1 of Cohen et al. 2013); (4)
-the convex EM of the variant ends after 1,000 iterations, or where an observation's log-likelihood grows by less than
-1e-6; (5) in EM that smooths nothing, each root, rule and word of the start was seen 0.001 times more with states that
-are independent: at the optimum of a finite treebank a tree may have no probability; (6) rare words are emitted by their
-signatures, as the paper does not say what emits unknown words; (7) the tensors of a Grammar are sparse to a tolerance,
-unless `rules.exact_tensors`, and it spreads 1e-4 of the root probability over all constituents by frequency; (8) a
-parser takes raw words and decodes by minimum Bayes risk, where the paper's takes the tags of a tagger and decodes by
-`decoding="max-rule"`.
+The default goes beyond the paper:
+
+1. A symbol gets no more states than its count supports.
+2. Rare features and rules are smoothed (`shrink` and `prior` of `PivotFeatures`).
+3. The emissions of words are smoothed further (`lexical.py`), and in EM all parameters are smoothed (`smoothing`).
+4. The convex EM stops after 5 iterations, short of its optimum, which fits the noise of a finite treebank (`em`).
+5. Outside features get the states of inside features by the convex alternative of the remark below theorem 2, not by
+   step 3 of figure 2 (`matching`).
+
+The variant "2014" (also called "paper") does none of this.
+
+Differs from the paper in all variants:
+
+1. A symbol gets no more states than its pivot features span.
+2. There are fewer pivot features than CCA features (which are those of Cohen et al. 2013). The convex EM has an
+   observation for each choice of one outside and two inside pivot features: 18 at a rule by default, 216 with all.
+3. The CCA is done on features scaled by sqrt(n / (count + kappa)): whitening without covariances (section 3.1 of Cohen
+   et al. 2013).
+4. The convex EM of the variant "2014" ends after 1,000 iterations, or where the log-likelihood of an observation grows
+   by less than 1e-6.
+5. If EM smooths nothing, 0.001 occurrences of each root, rule and word, with independent states, are added to the
+   start: at the optimum of a finite treebank a tree may have probability 0.
+6. Rare words are emitted by their signatures, as the paper does not say what emits unknown words.
+7. A Grammar stores tensors as sparse approximations, unless `rules.exact_tensors`, and spreads 1e-4 of the root
+   probability over all constituents by frequency.
+8. A parser takes raw words and decodes by minimum Bayes risk, where the paper's parser takes the tags of a tagger and
+   decodes by `decoding="max-rule"`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -61,16 +72,16 @@ TO_CONVERGENCE = ConvexEM(max_iterations=1_000, tolerance=1e-6)
 
 @dataclass(frozen=True)
 class PivotFeatures:
-    """The pivot features, and the settings by which states and rules are estimated from them.
+    """Settings of the pivot features, and of the estimation of states and rules from them.
 
     more_inside, more_outside (sequence of str): Pivot features from `features.INSIDE` and `features.OUTSIDE`, in
         addition to the rules below and above a node (section 6.2); a leaf has only its rule a -> x inside.
-    matching (str): How outside features get the inside features' states: "transition" by step 3 of figure 2, "direct"
+    matching (str): How outside features get the states of inside features: "transition" by step 3 of figure 2, "direct"
         by the convex alternative of the remark below theorem 2.
     shrink (float): Pseudo-tokens of the overall mean in the representation of each pivot feature.
     precision (float): Tolerance of the simplex regression, as a share of the anchors' largest squared distance.
-    prior (float): Pseudo-occurrences of each rule whose three states are independent.
-    em (ConvexEM): When to stop the convex EM; on a finite treebank, early: the exact optimum fits its noise.
+    prior (float): Pseudo-occurrences of each rule, in which its three states are independent.
+    em (ConvexEM): When to stop the convex EM; on a finite treebank early, as the exact optimum fits its noise.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -90,16 +101,17 @@ class PivotFeatures:
 
 @dataclass(frozen=True)
 class Pivot(EMLearner, TreebankSettings, Variants):
-    """Learner of a proper L-PCFG by pivot features, and some iterations of EM.
+    """Learner of a proper L-PCFG by the pivot algorithm, followed by iterations of EM.
 
-    Further settings are those of `TreebankSettings`.
+    It has the settings of `TreebankSettings` too.
 
     n_states (int): The maximum number of latent states of a symbol (m).
-    n_iterations (int): Iterations of EM after the pivots (section 6.3), 0 for none; the maximum with held-out trees.
+    n_iterations (int): Iterations of EM after the pivot algorithm (section 6.3), 0 for none; the maximum with held-out
+        trees.
     seed (int): Seed of the randomised singular value decompositions.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other, in EM.
     features (Features): The features of the CCA, and their scaling.
-    pivots (PivotFeatures): The pivot features, and how states and rules are found by them.
+    pivots (PivotFeatures): The pivot features, and the estimation of states and rules from them.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     RAISES (ValueError): If a setting is out of range.
     """
@@ -129,12 +141,19 @@ class Pivot(EMLearner, TreebankSettings, Variants):
         whole(0)(n_iterations=self.n_iterations)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
-        """Start EM at the parameters of the pivots (section 6.3); `trees` as for `fit`."""
+        """Return EM at the parameters that the pivot algorithm estimates, before any iteration (section 6.3).
+
+        trees (Iterable[Tree] or IndexedTreebank): As for `fit`.
+        """
         treebank = IndexedTreebank.read(trees, self)
         return self.start_at(treebank, self.parameters(treebank))
 
     def start_at(self, treebank: IndexedTreebank, parameters: Parameters) -> EMFit:
-        """Start EM from given parameters."""
+        """Return EM at given parameters, before any iteration.
+
+        treebank (IndexedTreebank): The treebank that EM learns from.
+        parameters (Parameters): Probabilities, such as `parameters` estimates.
+        """
         split = Split(treebank, parameters.n_states)
         start = split.expect_parameters(parameters)
         if not self.smoothing.ensures_trees:
@@ -143,9 +162,10 @@ class Pivot(EMLearner, TreebankSettings, Variants):
         return EMFit(split, start, self.smoothing, self.n_jobs, start_grammar=make_grammar)
 
     def parameters(self, treebank: IndexedTreebank) -> Parameters:
-        """Return the parameters t, q and pi by the pivot algorithm, all of them probabilities.
+        """Estimate the parameters t, q and pi, all of them probabilities, with the pivot algorithm.
 
-        RAISES (ValueError): On unknown features, or numeric ones among the pivots.
+        treebank (IndexedTreebank): The treebank.
+        RAISES (ValueError): If features are unknown, or pivot features are numeric.
         """
         from threadpoolctl import threadpool_limits
 
@@ -197,9 +217,9 @@ class Pivot(EMLearner, TreebankSettings, Variants):
         return states
 
     def _features(self, nodes: Skeletons, terminal: np.ndarray) -> list[FeatureTable]:
-        """Return feature tables of a part: inside features for inner nodes and for leaves, outside features, tau, rho.
+        """Return five feature tables: CCA features of inner nodes, of leaves, and outside features; then tau and rho.
 
-        RAISES (ValueError): On unknown features, or numeric ones among the pivots.
+        RAISES (ValueError): If features are unknown, or pivot features are numeric.
         """
         context = NodeContext(nodes, terminal)
         tau, rho = ("rule", *self.pivots.more_inside), ("rule_above", *self.pivots.more_outside)
@@ -258,12 +278,14 @@ def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: Conv
 
 
 def _normalized(joints: list[np.ndarray], rules: np.ndarray, weights: np.ndarray, n_states: np.ndarray) -> np.ndarray:
-    """Normalize t(h1, h2, h3 | a -> b c) to t(a -> b c, h2, h3 | a, h1), concatenated over rules (step 3).
-
-    joints (list of float64 (m_a, m_b, m_c)): t(h1, h2, h3 | a -> b c) of each rule.
-    weights (float64, (n_rules,)): t(a -> b c | a).
+    """Convert t(h1, h2, h3 | a -> b c) to t(a -> b c, h2, h3 | a, h1), concatenated over rules (step 3 of figure 1).
 
     A state that has no weight in any rule gets the mean of its symbol's states.
+
+    joints (list of float64 (m_a, m_b, m_c)): t(h1, h2, h3 | a -> b c) of each rule.
+    rules (int32, (n_rules, 3)): The symbols of each rule.
+    weights (float64, (n_rules,)): t(a -> b c | a).
+    n_states (int32, (n_symbols,)): States of each symbol.
     """
     totals = [np.zeros(m) for m in n_states]
     for (a, _, _), weight, joint in zip(rules, weights, joints, strict=True):

@@ -1,16 +1,16 @@
 """Spectral learning of L-PCFGs (Cohen et al. 2012; Cohen et al. 2013).
 
 By default (1) a symbol gets no more states than its count supports, and (2) the emissions of words are smoothed further
-(`lexical.py`). The variant "2013", which is also "paper", has neither. "2012" has no smoothing and no scaling either,
-and the rules below and above a node as its features, which are that paper's examples (section 6.1).
+(`lexical.py`). The variant "2013" (also called "paper") does neither. The variant "2012" has no smoothing and no
+scaling either, and its only features are the rules below and above a node, the examples of section 6.1 of that paper.
 
 Differs from the papers in all variants: (1) a symbol gets no more states than Omega has singular values above 1e-4 of
-the largest; (2) rare words are emitted by their signatures, as the papers do not say what emits unknown words; (3) the
-tensors of a Grammar are factored to a tolerance, unless `rules.exact_tensors`, and it spreads 1e-4 of the root
-probability over all constituents by frequency; (4) the second paper's C, nu and counts are those that our development
-trees chose, unless `tune` chooses others; (5) the decompositions of large Omegas are randomised; (6) a parser takes raw
-words and decodes by minimum Bayes risk, where the second paper's takes the tags of a tagger and decodes by
-`decoding="max-rule"`.
+the largest; (2) rare words are emitted by their signatures, as the papers do not say what emits unknown words; (3) a
+Grammar stores tensors as factored approximations, unless `rules.exact_tensors`, and spreads 1e-4 of the root
+probability over all constituents by frequency; (4) the second paper's C, nu and counts have the values that our
+development trees chose, unless `tune` chooses others; (5) the decompositions of large Omegas are randomised; (6) a
+parser takes raw words and decodes by minimum Bayes risk, where the second paper's parser takes the tags of a tagger and
+decodes by `decoding="max-rule"`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -43,13 +43,13 @@ from spacy_lpcfg.variants import Variants
 
 @dataclass(frozen=True)
 class Spectral(TreebankSettings, Variants):
-    """Spectral learner of an L-PCFG; its parameters may be negative, so the grammar is not proper.
+    """Learner of an L-PCFG by the spectral method; its parameters may be negative, so the grammar is not proper.
 
-    Further settings are those of `TreebankSettings`.
+    It has the settings of `TreebankSettings` too.
 
     n_states (int): The maximum number of latent states of a symbol (m).
     seed (int): Seed of the randomised singular value decompositions.
-    smoothing (Smoothing): Smoothing of the moments.
+    smoothing (Smoothing): Smoothing of the moments; with held-out trees the first one that is tried.
     features (Features): The features that are projected, and their scaling.
     tokens_per_state (float): A symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     RAISES (ValueError): If a setting is out of range.
@@ -84,13 +84,14 @@ class Spectral(TreebankSettings, Variants):
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Learn from trees.
+        """Learn a grammar from trees.
 
         trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
-        held_out (Iterable[Tree] or None): Trees by which smoothing, unless there is none, is chosen, see `tune`.
+        held_out (Iterable[Tree] or None): Trees on which the smoothing is chosen, see `tune`; ignored if `smoothing` is
+            `NO_SMOOTHING`. None keeps the smoothing of the settings.
         on_step (callable or None): Called with the `SingularValues`, and with a `SmoothingTrial` for each smoothing
             tried.
-        RAISES (ValueError): If there are none, or on unknown features.
+        RAISES (ValueError): If there are no trees, no held-out trees but not None, or features are unknown.
         """
         estimate = self.estimate(trees)
         if on_step is not None:
@@ -100,7 +101,7 @@ class Spectral(TreebankSettings, Variants):
         return tune(estimate.grammar, held_out, start=self.smoothing, on_step=on_step)[1]
 
     def estimate(self, trees: Iterable[Tree] | IndexedTreebank) -> "SpectralEstimate":
-        """Return the moments of trees, from which to make grammars of any smoothing; `trees` as in `fit`."""
+        """Return the moments of trees, from which grammars of any smoothing can be made; `trees` as in `fit`."""
         treebank = IndexedTreebank.read(trees, self)
         from threadpoolctl import threadpool_limits
 
@@ -141,7 +142,7 @@ class SpectralEstimate:
 
     @property
     def singular_values(self) -> SingularValues:
-        """The positive singular values of each symbol's inside-outside matrix."""
+        """The positive singular values of each symbol's inside-outside matrix, rounded to six decimals."""
         rows = [[round(value, 6) for value in row[row > 0].tolist()] for row in self.bases.singular_values]
         return SingularValues(dict(zip(self.treebank.nodes.symbols, rows, strict=True)))
 
@@ -167,7 +168,10 @@ class SpectralEstimate:
         )
 
     def _emissions(self, outside_means: np.ndarray, smoothing: Smoothing) -> Emissions:
-        """Return the emissions by E[Z | a -> x], which for rare pairs is smoothed towards E[Z | a] (n_symbols, m)."""
+        """Return the emissions E[Z | a -> x], for rare pairs smoothed towards E[Z | a].
+
+        outside_means (float64, (n_symbols, m)): E[Z | a] of each symbol.
+        """
         nodes, events = self.treebank.nodes, self.treebank.events
         symbols, terminals = events.pairs.T
         means = self.sums.words / events.counts[:, None]

@@ -1,10 +1,10 @@
-"""Split-merge learning, which gives each symbol as many states as raise the likelihood most (Petrov et al. 2006).
+"""Split-merge learning, which gives each symbol the states that raise the likelihood most (Petrov et al. 2006).
 
 From one state a symbol, rounds of: split every state in two; EM; undo the splits that raise the likelihood least; EM.
 After r rounds a symbol has at most 2^r states, and most have far fewer.
 
-Differs from the paper: (1) any two states of a symbol may be merged (`merging.py`); (2) a state that is expected fewer
-times than 2 `tokens_per_state` is not split; (3) EM is smoothed from the start, by `StateSmoothing`.
+Differs from the paper: (1) any two states of a symbol may be merged (`merging.py`); (2) a state whose expected count is
+below 2 `tokens_per_state` is not split; (3) EM is smoothed from the start, by `StateSmoothing`.
 """
 
 import logging
@@ -34,16 +34,16 @@ _NOISE = 0.1  # counts of the two halves of a state differ by factors e^u, u uni
 
 @dataclass(frozen=True)
 class SplitMerge(EMLearner, TreebankSettings):
-    """Learner of a proper L-PCFG by splitting and merging states; each symbol gets a number of its own.
+    """Learner of a proper L-PCFG that splits and merges states, so that each symbol gets its own number of states.
 
-    Further settings are those of `TreebankSettings`.
+    It has the settings of `TreebankSettings` too.
 
-    n_states (int): The maximum number of latent states of a symbol (m); there are as many rounds as doublings up to it.
-        A grammar of 32 has about as many states in all as one of 16 by another learner.
+    n_states (int): The maximum number of latent states of a symbol (m). There are ceil(log2 m) rounds. A grammar of 32
+        has about as many states in all as a grammar of 16 by another learner.
     n_iterations (int): Iterations of EM after the last round, 0 for none; the maximum with held-out trees.
     seed (int): Seed of the noise.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other.
-    tokens_per_state (float): A state is split if it is expected at least twice this many times.
+    tokens_per_state (float): A state is split if its expected count is at least twice this number.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -59,7 +59,7 @@ class SplitMerge(EMLearner, TreebankSettings):
         whole(0)(n_iterations=self.n_iterations)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
-        """Start EM after the last round; `trees` as for `fit`."""
+        """Run all rounds, and return EM after the last one; `trees` as for `fit`."""
         treebank = IndexedTreebank.read(trees, self)
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are no reason to warn
@@ -95,12 +95,15 @@ def _iterate(fit: EMFit, n: int) -> float:
 def split_states(
     split: Split, expected: Expected, max_states: int, tokens_per_state: float, noise: float, rng: np.random.Generator
 ) -> tuple[Split, Expected]:
-    """Split each state that is frequent enough in two, and multiply all counts by random noise.
+    """Split each frequent state in two, and multiply all counts by random noise, so that the halves differ.
 
-    expected (Expected): Counts of `split`.
+    split (Split): The treebank and its states.
+    expected (Expected): Expected counts of these states.
     max_states (int): The maximum number of states of a symbol; its most frequent states are split first.
-    tokens_per_state (float): A state is split if its expected count is at least twice this.
+    tokens_per_state (float): A state is split if its expected count is at least twice this number.
     noise (float): Counts are multiplied by factors e^u, with u uniform in [-noise, noise].
+    rng (numpy.random.Generator): Generator of the noise.
+    RETURNS (Split, Expected): The treebank with the new states, and their expected counts.
     """
     flows = [
         split_flow(counts[:m] >= 2 * tokens_per_state, counts[:m], max_states)

@@ -1,8 +1,8 @@
 """Stepwise EM: updates from batches of the trees (Cappe and Moulines 2009; Liang and Klein 2009).
 
-The expected counts of a batch of trees, scaled up to the treebank, are mixed into those of the batches before. Differs
-from the papers: counts begin with those of a start, not of the first batch, so that every rule has some; and a batch of
-all trees is an iteration of EM.
+The expected counts of a batch of trees, scaled up to the treebank, are mixed with the counts of the batches before.
+Differs from the papers: (1) the first counts are those of a start, not of the first batch, so that every rule has some;
+(2) a batch of all trees is an iteration of EM.
 """
 
 from collections import Counter, defaultdict
@@ -23,13 +23,14 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True)
 class StepwiseEM:
-    """Learner that starts as another one does, and then learns from batches of the trees.
+    """Learner that begins with another learner's grammar, and then learns from batches of the trees.
 
-    start (Learner): Learner by EM, which makes its iterations over all trees before the first batch. Of a learner with
-        evidence, which needs whole treebanks, only the grammar's learner is used.
-    alpha (float): Batch k, from 0, moves the counts a share of (k + 2)^-alpha towards its own.
+    start (Learner): A learner that uses EM (`EMLearner`), which makes its iterations over all trees before the first
+        batch; or a learner of a grammar with evidence, of which only the grammar's learner is used.
+    alpha (float): Exponent of the step sizes: batch k, from 0, has the step size (k + 2)^-alpha.
 
-    RAISES (ValueError): For another learner, or unless 0.5 < alpha <= 1, where stepwise EM converges.
+    RAISES (ValueError): If `start` is another learner, or alpha is not above 0.5 and up to 1, where stepwise EM
+        converges.
     """
 
     start: Learner
@@ -48,7 +49,7 @@ class StepwiseEM:
 
     @property
     def functions(self) -> bool:
-        """Whether labels keep their functions, as in NP-SBJ."""
+        """Whether labels keep their function labels (SBJ in NP-SBJ), as the initial learner sets it."""
         return keeps_functions(self.start)
 
     def fit(
@@ -58,17 +59,19 @@ class StepwiseEM:
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Return the initial grammar, before any batch; `held_out` and `on_step` are ignored. See `online` for batches.
+        """Return the initial grammar, before any batch; for batches use `online`.
 
+        trees (Iterable[Tree]): Read once; raw or normalised.
+        held_out, on_step: Ignored.
         RAISES (ValueError): If there are no trees.
         """
         return self._begin(trees).grammar()
 
     def online(self, trees: Iterable[Tree]) -> "StepwiseFit":
-        """Start online learning.
+        """Learn the initial grammar, and return it as a `StepwiseFit` that learns from batches.
 
-        trees (Iterable[Tree]): All trees of the batches to come, read once; raw or normalised.
-        RAISES (ValueError): If there are none, or if a setting is out of range.
+        trees (Iterable[Tree]): All trees of the batches to come, read once and kept; raw or normalised.
+        RAISES (ValueError): If there are no trees, or a setting of the initial learner is out of range.
         """
         trees = list(trees)
         return StepwiseFit(self._begin(trees), trees, self.alpha, functions=self.functions)
@@ -82,12 +85,12 @@ class StepwiseEM:
 
 
 class StepwiseFit:
-    """Stepwise EM, a batch at a time.
+    """Stepwise EM in progress, which learns from a batch at a time.
 
     fit (EMFit): EM over all trees, after the start.
     trees (Sequence[Tree]): All trees, in the order in which `fit` has read them.
     alpha (float): Exponent of the step sizes, see `StepwiseEM`.
-    functions (bool): Whether the labels of `fit` keep their functions, as in NP-SBJ.
+    functions (bool): Whether the grammar of `fit` has function labels (SBJ in NP-SBJ).
     """
 
     def __init__(self, fit: EMFit, trees: Sequence[Tree], alpha: float, *, functions: bool) -> None:
@@ -100,11 +103,12 @@ class StepwiseFit:
             self._positions[tree].append(position)
 
     def step(self, trees: Iterable[Tree]) -> float:
-        """Update the parameters by a batch, and return its log-likelihood under the parameters before the update.
+        """Update the parameters from a batch of trees.
 
-        trees (Iterable[Tree]): Trees of the treebank, in any order. Trees of nothing but empty elements and trees
-            beyond `learning.limits` are ignored, and so are more copies of a tree than the treebank has.
-        RETURNS (float): In nats; 0.0 if all trees are ignored.
+        trees (Iterable[Tree]): Trees of the treebank, in any order. Ignored are trees of nothing but empty elements,
+            trees beyond `learning.limits`, and more copies of a tree than the treebank has.
+        RETURNS (float): Log-likelihood of the batch, in nats, under the parameters before the update; 0.0 if all trees
+            are ignored.
         RAISES (ValueError): If there are no trees, or some that are not in the treebank.
         """
         positions = self._positions_of(trees)
@@ -117,7 +121,7 @@ class StepwiseFit:
         return self._fit.step(positions, share)
 
     def grammar(self) -> Grammar:
-        """Return the grammar of the last batch, or of the start."""
+        """Return the grammar after the last batch; before any batch, the initial grammar."""
         return self._fit.grammar()
 
     def _positions_of(self, trees: Iterable[Tree]) -> np.ndarray:
@@ -134,6 +138,6 @@ class StepwiseFit:
         return np.sort([position for tree, n in copies.items() for position in self._positions[tree][:n]])
 
     def _learned(self, trees: Iterable[Tree]) -> Iterator[Tree]:
-        """Return an iterator over the normalised trees, without those that `fit` leaves out of learning."""
+        """Return an iterator over the normalised trees, without trees that `fit` did not read."""
         within = (tree for tree in trees if is_learnable(tree, Counter()))
         return filter(None, (normalize(tree, functions=self._functions) for tree in within))

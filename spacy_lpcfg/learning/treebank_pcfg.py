@@ -1,4 +1,4 @@
-"""The treebank PCFG: relative frequencies, one state a symbol."""
+"""Learner of the treebank PCFG: relative frequencies of rules, with one latent state for each symbol."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,9 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True)
 class TreebankPCFG(TreebankSettings):
-    """Learner of a PCFG by relative frequencies, a proper grammar; its settings are those of `TreebankSettings`."""
+    """Learner of a proper PCFG from relative frequencies, without latent states; it has the settings of
+    `TreebankSettings`.
+    """
 
     def fit(
         self,
@@ -23,7 +25,12 @@ class TreebankPCFG(TreebankSettings):
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Learn from trees, as `Learner.fit`; `held_out` and `on_step` are of no use, since there are no steps."""
+        """Learn a grammar from trees.
+
+        trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
+        held_out, on_step: Ignored, since there are no steps.
+        RAISES (ValueError): If there are no trees.
+        """
         treebank = IndexedTreebank.read(trees, self)
         n_symbols = len(treebank.nodes.symbols)
         parameters = Parameters(

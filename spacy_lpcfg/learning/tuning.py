@@ -1,4 +1,4 @@
-"""Smoothing of moments, and the choice of its parameters on held-out trees (section 3.2 of Cohen et al. 2013)."""
+"""Smoothing of moments, and the choice of its constants on held-out trees (section 3.2 of Cohen et al. 2013)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ GRID: dict[str, tuple[float, ...]] = {
 class Smoothing:
     """Smoothing of the moments (section 3.2 of Cohen et al. 2013).
 
-    c (float): C of the binary rules' lambda = sqrt(n) / (C + sqrt(n)); 0 for no smoothing.
-    nu (float): Weight of a lexical rule's own mean; the rest goes to its symbol's.
+    c (float): C in the weight sqrt(n) / (C + sqrt(n)) of a binary rule seen n times; 0 for no smoothing.
+    nu (float): Weight of a rare lexical rule's own mean; the remaining weight goes to the mean of its symbol.
     max_lexical (float): Lexical rules seen more often than this are not smoothed.
-    RAISES (ValueError): For a c or max_lexical below 0, or a nu that is not from 0 to 1.
+    RAISES (ValueError): If c or max_lexical is below 0, or nu is not from 0 to 1.
     """
 
     c: float = 15.0
@@ -56,7 +56,7 @@ def tune(
     start: Smoothing = Smoothing(),
     on_step: OnStep | None = None,
 ) -> tuple[Smoothing, Grammar]:
-    """Find the smoothing with the best F1 on held-out trees, by coordinate search over `GRID`.
+    """Find the smoothing with the best F1 on held-out trees, by coordinate search over `GRID` (one constant at a time).
 
     make_grammar (callable): Returns the grammar with a smoothing, such as `SpectralEstimate.grammar`.
     held_out (Iterable[Tree]): Trees that were not learned from; they are parsed from raw words.

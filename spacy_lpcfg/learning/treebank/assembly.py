@@ -1,4 +1,4 @@
-"""The indexed treebank that all learners of grammars read, and the assembly of a Grammar from parameters."""
+"""The indexed treebank from which all grammars are learned, and the assembly of a Grammar from parameters."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ ROOT_SHARE = 1e-4  # of the root probability, spread over all symbols but "@" on
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Consecutive trees of a treebank, with the ids of the treebank, as they are sent to a worker.
+    """Consecutive trees of a treebank, with the treebank's ids of symbols, rules and terminals, for a parallel worker.
 
-    nodes (Skeletons): Numbered from 0, without the text of words.
+    nodes (Skeletons): The trees; nodes are numbered from 0, and the text of words is left out.
     terminal (int32, (n_nodes,)): The terminal of each leaf; -1 for inner nodes.
     rule (int32, (n_nodes,)): The rule of each inner node; -1 for leaves.
-    pair (int64, (n_leaves,)): The leaves' entries of `EmissionEvents.of_leaf`.
-    forms (csr_array, (n_pairs, n_leaves)): The leaves' columns of `EmissionEvents.all`.
+    pair (int64, (n_leaves,)): The emission of each leaf: its entry of `EmissionEvents.of_leaf`.
+    forms (csr_array, (n_pairs, n_leaves)): The columns of `EmissionEvents.all` for the leaves.
     """
 
     nodes: Skeletons
@@ -57,14 +57,14 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class IndexedTreebank:
-    """A treebank as every learner sees it: its nodes, their counts, and the terminals of its words.
+    """A treebank in the form from which every learner learns: its nodes, their counts, and the terminals of its words.
 
-    nodes (Skeletons): All trees.
+    nodes (Skeletons): The nodes of all trees.
     counts (Counts): Counts of symbols, roots and rules.
     vocabulary (TreebankVocabulary): The terminals.
     terminal (int32, (n_nodes,)): The terminal of each leaf; -1 for inner nodes.
     lexical (LexicalSettings): Settings of the terminals, and of the smoothing of emissions.
-    exact_tensors (bool): Whether grammars keep the tensors of rules exactly, instead of to a tolerance.
+    exact_tensors (bool): Whether learned grammars store the tensors of rules exactly, instead of approximately.
     """
 
     nodes: Skeletons
@@ -76,8 +76,10 @@ class IndexedTreebank:
 
     @classmethod
     def of(cls, nodes: Skeletons, lexical: LexicalSettings) -> IndexedTreebank:
-        """Return the treebank of skeletal trees, with counts and terminals.
+        """Count the symbols, rules and words of skeletal trees, and choose the terminals.
 
+        nodes (Skeletons): The trees.
+        lexical (LexicalSettings): Settings of the terminals.
         RAISES (ValueError): If there are no trees.
         """
         if len(nodes.roots) == 0:
@@ -94,11 +96,11 @@ class IndexedTreebank:
     def read(
         cls, trees: Iterable[Tree] | IndexedTreebank, settings: TreebankSettings = TreebankSettings()
     ) -> IndexedTreebank:
-        """Return trees as an indexed treebank; of one that was read before, only `exact_tensors` is changed.
+        """Index trees; an indexed treebank is returned as it is, with `exact_tensors` as in the settings.
 
         trees (Iterable[Tree] or IndexedTreebank): Trees are read once; raw or normalised.
-        settings (TreebankSettings): How they are read.
-        RAISES (ValueError): If there are no trees, or too many symbols, or a treebank was read with other settings of
+        settings (TreebankSettings): Settings of reading.
+        RAISES (ValueError): If there are no trees, or too many symbols, or an indexed treebank has other settings of
             the lexicon.
         """
         exact_tensors, lexical = settings.rules.exact_tensors, settings.lexical
@@ -115,7 +117,7 @@ class IndexedTreebank:
         return trees if trees.exact_tensors == exact_tensors else replace(trees, exact_tensors=exact_tensors)
 
     def parts(self) -> Iterator[Part]:
-        """Yield the trees in parts; where they are cut depends on their number alone."""
+        """Yield the trees in parts for parallel workers; where they are cut depends on the number of trees alone."""
         n_trees = len(self.nodes.roots)
         size = max(PART_SIZE, -(-n_trees // MAX_PARTS))
         forms = csc_array(self.events.all)
@@ -139,7 +141,7 @@ class IndexedTreebank:
 
     @property
     def emissions(self) -> Emissions:
-        """The emissions of the treebank PCFG: one state a symbol."""
+        """The emissions of the treebank PCFG, with one state for each symbol."""
         pairs = self.events.pairs
         return Emissions(
             symbols=pairs[:, 0],
@@ -151,7 +153,7 @@ class IndexedTreebank:
 
     @cached_property
     def classifier(self) -> Classifier:
-        """The classifier of the words; the same for all grammars that are learned from the treebank."""
+        """The classifier of words in context; all grammars that are learned from the treebank share it."""
         names = self.nodes.preterminals
         one_state = np.ones(len(names), dtype=np.int32)
         lexicon = build_lexicon(self.emissions, self.vocabulary, names, one_state, self.lexical)
@@ -164,11 +166,11 @@ class Parameters:
     """The latent parameters of a grammar, as a learner estimates them.
 
     n_states (int32, (n_symbols,)): States of each symbol.
-    root_vectors (float64, (n_symbols, m)): pi(h | a) or its spectral counterpart E[Y | a at the root], rows padded.
+    root_vectors (float64, (n_symbols, m)): pi(h | a) or its spectral counterpart E[Y | a at the root]; rows are padded.
     tensors (float64, (sum of m_a * m_b * m_c,)): The tensors of the rules, one after the other, times t(a -> b c | a).
     emissions (Emissions): Emissions of the words.
-    means (float64, (n_symbols, m)): p(h | a) or E[Y | a], the root vectors of the share that `ROOT_SHARE` smooths.
-    is_proper (bool): Whether all are probabilities.
+    means (float64, (n_symbols, m)): p(h | a) or E[Y | a]; the states of the share of roots that `ROOT_SHARE` adds.
+    is_proper (bool): Whether all parameters are probabilities.
     """
 
     n_states: np.ndarray
@@ -180,14 +182,16 @@ class Parameters:
 
 
 def _stored(parameters: Parameters, shapes: np.ndarray, *, is_exact: bool) -> Tensors:
-    """Return the tensors of the rules in storage form: exact, or else sparse for probabilities, or else factored."""
+    """Return the tensors of the rules in their storage format: exact if `is_exact`, sparse for probabilities, else
+    factored.
+    """
     if is_exact:
         return Tensors.from_dense(parameters.tensors, shapes)
     return (Tensors.sparsify if parameters.is_proper else Tensors.factorize)(parameters.tensors, shapes)
 
 
 def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
-    """Return the grammar of a treebank and of latent parameters that were learned from it."""
+    """Build a grammar from a treebank and the latent parameters that were learned from it."""
     nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
     n_preterminals = len(nodes.preterminals)
     lexicon = build_lexicon(

@@ -1,6 +1,6 @@
-"""Co-occurrence matrix of inside and outside features: Omega of section 2.2.1 of Cohen et al. (2013), unscaled.
+"""Co-occurrence matrix of inside and outside features: the unscaled Omega of section 2.2.1 of Cohen et al. (2013).
 
-Each symbol has features of its own. One sparse matrix holds the features of all symbols, with a block for each symbol.
+Each symbol has its own features. One sparse matrix holds the features of all symbols, with a block for each symbol.
 Before scaling, the matrix is a sum over nodes, and can be added up over the shards of a treebank.
 """
 
@@ -21,7 +21,12 @@ _NAME = 1 << 32  # the first column of names; that of keys is a template's numbe
 
 
 class Templates(NamedTuple):
-    """Names of feature templates: for inner nodes inside, for all nodes outside, and for leaves inside."""
+    """Names of the feature templates of nodes.
+
+    inside (tuple of str): Templates of `features.INSIDE` for inner nodes.
+    outside (tuple of str): Templates of `features.OUTSIDE` for all nodes.
+    leaf (tuple of str): Templates of `features.INSIDE` for leaves.
+    """
 
     inside: tuple[str, ...]
     outside: tuple[str, ...]
@@ -29,7 +34,7 @@ class Templates(NamedTuple):
 
 
 class Values(NamedTuple):
-    """The features of nodes as a sparse matrix in coordinate form, with one entry for each node and feature of it.
+    """The features of nodes as the entries of a sparse matrix, one for each node and feature that it has.
 
     nodes (int64, (k,)): The node of each entry.
     keys (uint64, (k,)): The id of the entry's feature, unique among the features of the node's symbol.
@@ -43,7 +48,12 @@ class Values(NamedTuple):
     values: np.ndarray
 
     def matrix(self, names: np.ndarray, n_nodes: int) -> csr_array:
-        """Return the entries as a sparse matrix, (n_nodes, d), with a column for each of the sorted `names`, (d,)."""
+        """Return the entries as a sparse matrix with a column for each feature.
+
+        names (uint64, (d,)): Sorted ids of the features, which include all of `self.names`.
+        n_nodes (int): Number of nodes.
+        RETURNS (csr_array, (n_nodes, d)): The values of the features, float64.
+        """
         return csr_array((self.values, (self.nodes, np.searchsorted(names, self.names))), shape=(n_nodes, len(names)))
 
 
@@ -70,11 +80,11 @@ def _values(context: NodeContext, table: FeatureTable, nodes: np.ndarray) -> Val
 
 
 class Features(NamedTuple):
-    """All inside or all outside features that some nodes have, sorted by name.
+    """The distinct inside features, or the distinct outside features, of a set of nodes, sorted by name.
 
     names, keys (uint64, (d,)): The ids of each feature, see `Values`.
     symbols (int32, (d,)): The symbol of the nodes that have the feature.
-    squares (float64, (d,)): The sum of its squared values over nodes: a count, except for numeric templates.
+    squares (float64, (d,)): The sum of the feature's squared values over nodes: a count, except for numeric templates.
     """
 
     names: np.ndarray
@@ -118,7 +128,7 @@ class Cooccurrence:
 
     @classmethod
     def of(cls, context: NodeContext, templates: Templates) -> Cooccurrence:
-        """Count the co-occurrences of a shard."""
+        """Count the co-occurrences of inside and outside features in a shard."""
         of_inside, of_outside = node_values(context, templates)
         symbol, n_nodes = context.nodes.symbol, context.nodes.n_nodes
         inside, outside = Features.of(of_inside, symbol), Features.of(of_outside, symbol)
@@ -139,8 +149,9 @@ def _expanded(part: Cooccurrence, inside: Features, outside: Features) -> csr_ar
 
 
 def pairwise_sum(parts: Iterable[Sum], add: Callable[[Sum, Sum], Sum]) -> Sum:
-    """Return the sum of one or more parts by pairwise summation, which adds parts of similar size.
+    """Return the sum of one or more parts by pairwise summation, which adds sums of similarly many parts.
 
+    parts (iterable): The parts, which are added in order.
     add (callable): Associative addition of two parts; it need not commute.
     """
     pending: list[Sum] = []  # sums of 2^k parts each, the largest first

@@ -1,4 +1,4 @@
-"""The treebank PCFG: relative frequencies of the roots and rules of skeletal trees."""
+"""Counts of the symbols, roots and rules of skeletal trees, and the treebank PCFG of their relative frequencies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Counts:
 
     @property
     def rule_weights(self) -> np.ndarray:
-        """t(a -> b c | a), float64 (n_rules,)."""
+        """Relative frequency t(a -> b c | a) of each rule, float64 (n_rules,)."""
         return self.rule_counts / self.symbols[self.rules[:, 0]]
 
 
@@ -52,10 +52,11 @@ def count(nodes: Skeletons) -> Counts:
 
 
 def smoothed_roots(counts: Counts, symbols: tuple[str, ...], share: float) -> np.ndarray:
-    """Return pi(a), float64 (n_symbols,): root frequencies, interpolated with the frequencies of constituents.
+    """Return pi(a), float64 (n_symbols,): root frequencies, interpolated with the frequencies of all constituents.
 
-    symbols (tuple[str, ...], (n_symbols,)): Names of the symbols; symbols that begin with "@" are no constituents.
-    share (float): Weight of the frequencies of constituents.
+    counts (Counts): Counts of the treebank.
+    symbols (tuple[str, ...], (n_symbols,)): Names of the symbols; symbols that begin with "@" are not constituents.
+    share (float): Interpolation weight of the frequencies of constituents.
     """
     allowed = np.array([not name.startswith("@") for name in symbols])
     everywhere = counts.symbols * allowed
@@ -65,9 +66,11 @@ def smoothed_roots(counts: Counts, symbols: tuple[str, ...], share: float) -> np
 def boundary_tags(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np.ndarray, np.ndarray]:
     """Return P(tag before | symbol) and P(tag after | symbol), smoothed by P(tag), each (n_symbols, n_tags + 1).
 
-    The last column is for the edge of the sentence.
+    The last column is for nodes at the edge of the sentence.
 
-    tag_of (int, (n_preterminals,)): Tag of each preterminal.
+    nodes (Skeletons): The trees.
+    tag_of (int, (n_preterminals,)): Tag id of each preterminal.
+    n_tags (int): Number of tags.
     """
     tables, tag_of_leaf = [], np.append(tag_of, n_tags)
     for position in (nodes.start - 1, nodes.end):

@@ -1,10 +1,10 @@
 """The inside and outside features of section 3.1 of Cohen et al. (2013), as columns of 64-bit keys.
 
-A template is a function of the node table that returns, for every node, a key (the value of its feature) or, for counts
-of words, a number. In the paper every feature includes the symbol of the node; here keys leave it out, since each
-symbol has a feature space of its own.
+A template is a function from a `NodeContext` to a column with an entry for every node: a key (the value of the node's
+feature) or, for counts of words, a number. In the paper every feature includes the symbol of the node; here keys leave
+it out, since each symbol has its own features.
 
-Keys are hashes of the ids they are made of, so that shards that share ids get the same keys.
+Keys are hashes of ids, so that shards that share ids get the same keys.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SHIFT = np.uint64(29)
 
 
 def mix(*columns: np.ndarray | int) -> np.ndarray:
-    """Hash several columns of ids, (n,), to one column of keys, uint64 (n,)."""
+    """Hash the rows of several columns of ids, each (n,), to keys, uint64 (n,)."""
     key = np.uint64(0)
     with np.errstate(over="ignore"):
         for column in columns:
@@ -32,7 +32,7 @@ def mix(*columns: np.ndarray | int) -> np.ndarray:
 
 
 class NodeContext:
-    """Lazily computed columns over the nodes of one shard, from which templates make features.
+    """Columns over the nodes of one shard, computed when needed, from which templates make features.
 
     skeletons (Skeletons): The shard, with ids of symbols and words that all shards share.
     terminal (int32, (n_nodes,)): The terminal of every leaf; -1 for inner nodes.
@@ -43,7 +43,11 @@ class NodeContext:
         self.terminal = terminal
 
     def of(self, index: np.ndarray, column: np.ndarray) -> np.ndarray:
-        """Return the values of a column at the nodes `index`; 0 where `index` is -1."""
+        """Return the values of a column at other nodes, such as the parents; 0 where there is no such node.
+
+        index (int32, (n,)): The other node of each node; -1 for none.
+        column (array, (n_nodes,)): The column.
+        """
         return np.where(index == NONE, np.zeros((), dtype=column.dtype), column[index])
 
     @cached_property
@@ -60,7 +64,7 @@ class NodeContext:
 
     @cached_property
     def rule(self) -> np.ndarray:
-        """Key of the rule a -> b c or a -> x below each node, uint64 (n_nodes,)."""
+        """Key of the rule below each node, a -> b c or (for leaves) a -> x, uint64 (n_nodes,)."""
         return mix(self.symbol, self.left_symbol, self.right_symbol, self.terminal)
 
     @cached_property
@@ -86,9 +90,9 @@ class NodeContext:
 
     @cached_property
     def rule_above(self) -> np.ndarray:
-        """Key of the rule above each node, and of the node's position in the rule, uint64 (n_nodes,); 0 at a root.
+        """Key of the rule above each node and of the node's side, left or right, in it, uint64 (n_nodes,); 0 at a root.
 
-        Only the sibling's symbol enters, not its word, since lexical rules belong to inside trees.
+        The key has the sibling's symbol, but not its word, since lexical rules belong to inside trees.
         """
         above = mix(
             self.parent_symbol,
@@ -108,7 +112,9 @@ class NodeContext:
 
     @cached_property
     def head_above(self) -> np.ndarray:
-        """Key of the head preterminal of the nearest ancestor with another lexical head than the node's; 0 if none."""
+        """Key of the head preterminal of the nearest ancestor with another head word than the node's, uint64; 0 if
+        none.
+        """
         ancestor = self.nodes.parent.copy()
         pending = np.flatnonzero(ancestor != NONE)
         while len(pending):
@@ -118,7 +124,10 @@ class NodeContext:
         return self.of(ancestor, self.head_tag)
 
     def leaf_at(self, position: np.ndarray) -> np.ndarray:
-        """Return the key of the preterminal at a position, (n_nodes,), in each node's sentence; 0 beyond its ends."""
+        """Return the key of the preterminal at a position of each node's sentence, uint64 (n_nodes,); 0 out of range.
+
+        position (int, (n_nodes,)): Positions of words.
+        """
         return (self.nodes.leaf_symbol_at(position) + 1).astype(np.uint64)
 
 
@@ -168,7 +177,11 @@ SIMPLE_OUTSIDE = ("rule_above",)
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """Features of n nodes: uint64 keys (n, n_keys), and values float32 (n, n_values) of the numeric templates."""
+    """Features of n nodes, with a row for each node.
+
+    keys (uint64, (n, n_keys)): A key for each template that is not numeric.
+    values (float32, (n, n_values)): A number for each numeric template.
+    """
 
     keys: np.ndarray
     values: np.ndarray
@@ -183,8 +196,9 @@ class FeatureTable:
 
 
 def feature_table(context: NodeContext, templates: dict[str, Template], names: Sequence[str]) -> FeatureTable:
-    """Compute the features of all nodes of a shard by the named templates.
+    """Compute the features of all nodes of a shard.
 
+    context (NodeContext): The shard.
     templates (dict[str, Template]): `INSIDE` or `OUTSIDE`.
     names (sequence of str): Names of the templates to use.
     RAISES (ValueError): If `templates` lacks a name.

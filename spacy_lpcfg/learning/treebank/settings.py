@@ -1,4 +1,4 @@
-"""Settings by which learners of grammars read a treebank, and store the rules of grammars."""
+"""Settings of how grammar learners read a treebank, and of how grammars store their rules."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 class RuleSettings:
     """Settings of how rules are made and stored.
 
-    markov (int): Number of siblings that an "@" symbol of the binarization remembers.
-    exact_tensors (bool): Whether the grammar stores the tensors of rules exactly, instead of to a tolerance.
-    RAISES (ValueError): For a number of siblings below 0.
+    markov (int): Markov order of the binarization: number of siblings that an "@" symbol records.
+    exact_tensors (bool): Whether the grammar stores the tensors of rules exactly, instead of approximately.
+    RAISES (ValueError): If `markov` is below 0.
     """
 
     markov: int = 0
@@ -27,11 +27,11 @@ class TreebankSettings:
     """The settings that all learners of grammars share: how they read a treebank.
 
     lang (str): Language, table or file of the head rules, see `head_rules`.
-    functions (bool): Whether categories keep their functions, as in NP-SBJ.
+    functions (bool): Whether labels keep their function labels (SBJ in NP-SBJ).
     lexical (LexicalSettings): How words become terminals, and the smoothing of emissions.
     rules (RuleSettings): How rules are made and stored.
     n_jobs (int or None): Parallel jobs, as in joblib: processes that read the trees, and threads or processes that
-        learn; None for those of `joblib.parallel_config`, or 1. The result is the same for any number.
+        learn; None for the number of `joblib.parallel_config`, or 1. The result is the same for any number.
     """
 
     lang: str = "en"

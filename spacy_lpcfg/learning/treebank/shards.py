@@ -26,9 +26,11 @@ def read_skeletons(
 ) -> Skeletons:
     """Read the trees within `learning.limits` into one node table, the same for any number of jobs.
 
-    trees (Iterable[Tree]): The files of `TreeFiles` are read by the workers if there are several; any other trees are
-        read by this process, as a stream, and only converted by the workers.
-    n_jobs (int or None): Parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
+    trees (Iterable[Tree]): The trees. Several files of a `TreeFiles` are read by the workers; any other trees are read
+        by this process, as a stream, and only converted by the workers.
+    reading (Reading): Head rules, Markov order and function labels.
+    n_jobs (int or None): Parallel jobs, as in joblib; None for the number of `joblib.parallel_config`, or 1.
+    RAISES (TreebankError): If a file is malformed and `TreeFiles.on_error` is None.
     """
     if isinstance(trees, TreeFiles) and len(trees.paths) > 1:
         return join(list(_tables_of_files(trees, reading, n_jobs)))
@@ -56,7 +58,7 @@ def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> 
 def _read_file(
     path: str, skips: bool, form: dict[str, Any], reading: Reading
 ) -> tuple[Skeletons, int, list[TreebankError], Counter[str], Counter[str]]:
-    """Read a treebank file into a node table, with at most `SHARD_SIZE` trees in memory at a time.
+    """Read a treebank file into a node table, with at most `SHARD_SIZE` trees in memory.
 
     skips (bool): Whether to skip broken trees instead of raising their errors.
     form (dict): Further keyword arguments of `read_trees`.

@@ -1,7 +1,7 @@
 """Skeletal trees as arrays: the form of a treebank from which grammars are learned.
 
 Every tree is normalised, its unary chains are collapsed and it is binarised. All trees make one table with a row for
-every node, children before parents, tree after tree. All statistics of the learners are then array operations.
+every node: tree after tree, and children before their parents. The learners' statistics are then array operations.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Skeletons:
     symbol (int32, (n,)): The symbol of each node.
     left, right, parent (int32, (n,)): The left child, right child and parent of each node; -1 for none.
     word (int32, (n,)): Id of a leaf's word; -1 for inner nodes.
-    head (int32, (n,)): The leaf that is the node's lexical head.
-    start, end (int32, (n,)): The node spans the words from `start` up to `end` of its sentence.
-    length (int32, (n,)): Number of words of the node's sentence.
+    head (int32, (n,)): The leaf that is each node's lexical head.
+    start, end (int32, (n,)): Each node covers the words [start, end) of its sentence.
+    length (int32, (n,)): Number of words of each node's sentence.
     root_labels (Counter of str): Number of trees with each label of an artificial root, such as "TOP"; "" for none.
     """
 
@@ -81,7 +81,10 @@ class Skeletons:
         return (np.cumsum(lengths) - lengths)[tree]
 
     def leaf_symbol_at(self, position: np.ndarray) -> np.ndarray:
-        """Return the symbol of the leaf at a position of each node's sentence, -1 beyond its ends, int32 (n,)."""
+        """Return the symbol of the leaf at a position in each node's sentence, -1 beyond its ends, int32 (n,).
+
+        position (int, (n,)): A position among the words of each node's sentence.
+        """
         beyond = (position < 0) | (position >= self.length)
         leaf = self.leaves[np.where(beyond, 0, self.first_word + position)]
         return np.where(beyond, NONE, self.symbol[leaf])
@@ -92,18 +95,18 @@ class Skeletons:
         return np.flatnonzero(self.left != NONE)
 
     def between(self, first: int, end: int) -> Skeletons:
-        """Return trees `first` to `end - 1`, with nodes renumbered from 0, and unchanged ids of symbols and words."""
+        """Return the trees `first` to `end - 1`, with nodes renumbered from 0, and the same ids of symbols and words."""
         rows = slice(*(int(self.roots[:n_roots].max(initial=NONE)) + 1 for n_roots in (first, end)))
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, **columns | {name: _shifted(columns[name], -rows.start) for name in _NODES})
 
 
 class Reading(NamedTuple):
-    """Settings by which trees become skeletal trees.
+    """Settings of how trees become skeletal trees.
 
     lang (str): Language, table or file of the head rules, see `head_rules`.
-    markov (int): Number of siblings that an "@" symbol of the binarization remembers.
-    functions (bool): Whether categories keep their functions, as NP-SBJ.
+    markov (int): Markov order of the binarization: number of siblings that an "@" symbol records.
+    functions (bool): Whether labels keep their function labels (SBJ in NP-SBJ).
     """
 
     lang: str = "en"
@@ -146,7 +149,8 @@ class _Builder:
         """Add the row of a node, after the rows of its children.
 
         children (list of (int, str)): The results of this method for the children.
-        RETURNS (tuple[int, str]): Index of the row, and the label that head rules see: that of the head child for "@".
+        RETURNS (tuple[int, str]): Index of the row, and the label that head rules see: the node's own label, or for "@"
+            the label of the head child.
         """
         row = len(self.rows)
         if node.word is not None:
@@ -192,7 +196,7 @@ def skeletons(trees: Iterable[Tree], reading: Reading = AS_ENGLISH) -> Skeletons
     """Return the skeletal trees of a treebank.
 
     trees (Iterable[Tree]): Raw or normalised; trees of nothing but empty elements are left out.
-    reading (Reading): Head rules, Markov order and functions by which trees are read.
+    reading (Reading): Head rules, Markov order and function labels.
     """
     builder = _Builder(reading)
     for tree in trees:
@@ -201,8 +205,9 @@ def skeletons(trees: Iterable[Tree], reading: Reading = AS_ENGLISH) -> Skeletons
 
 
 def join(shards: Sequence[Skeletons]) -> Skeletons:
-    """Join tables into one, with symbols and words sorted by name: the same table for any division into shards.
+    """Join tables into one, with symbols and words sorted by name: the result is the same for any division into shards.
 
+    shards (sequence of Skeletons): The tables, in the order of their trees; [] gives a table without nodes.
     RAISES (ValueError): If there are more than 2^31 - 1 nodes (some 60 million trees).
     """
     preterminals = tuple(sorted({name for shard in shards for name in shard.preterminals}))
@@ -238,7 +243,7 @@ _COLUMNS = ("symbol", "word", "start", "end", "length", *_NODES)
 
 
 def _shifted(nodes: np.ndarray, by: int | np.ndarray) -> np.ndarray:
-    """Add an offset to the numbers of nodes, but not to -1."""
+    """Add an offset to node numbers, except for -1."""
     return np.where(nodes == NONE, np.int32(NONE), nodes + np.asarray(by, dtype=np.int32))
 
 
