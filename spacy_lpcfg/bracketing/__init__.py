@@ -1,4 +1,4 @@
-"""Unsupervised bracketing by word vectors, a tree metric, and minimal latent trees (Parikh, Cohen and Xing 2014)."""
+"""Unsupervised bracketing with word vectors, a tree metric, and minimal latent trees (Parikh, Cohen and Xing 2014)."""
 
 from __future__ import annotations
 

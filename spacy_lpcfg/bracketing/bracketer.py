@@ -1,4 +1,4 @@
-"""The bracketer: the frozen result of learning, which maps words and tags to brackets."""
+"""The bracketer: the immutable result of learning, which predicts unlabelled brackets from words and tags."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _LONGEST_BY_METRIC = 60
 
 
 class Brackets(NamedTuple):
-    """The brackets of a sentence.
+    """The predicted brackets (unlabelled constituents) of a sentence.
 
     spans (tuple of (int, int)): Half-open spans of tokens in pre-order, the whole sentence first. A span has two or
         more words without punctuation, and neither begins nor ends with punctuation.
-    scores (tuple of float): A score for each span, from 0 to 1: the logistic function of the log-odds of its yield and
-        context if the bracketer has a span model, otherwise of the length of the edge above it; 1 for the whole
-        sentence, and 0.5 for the pieces of a long sentence and the spans that join them.
+    scores (tuple of float): A score for each span, from 0 to 1: 1 for the whole sentence; 0.5 for the pieces of a long
+        sentence and the spans that join them; otherwise the logistic function of the log-odds of the span's yield and
+        context, or without a span model of the length of the edge above it.
     """
 
     spans: tuple[tuple[int, int], ...]
@@ -43,8 +43,9 @@ class Brackets(NamedTuple):
 def bracketed_tree(words: Sequence[str], tags: Sequence[str], spans: Iterable[tuple[int, int]]) -> Tree:
     """Build the tree of a bracketed sentence: S over the whole sentence, X over every other bracket.
 
-    spans (iterable of (start, end)): The brackets; the one over the whole sentence may be missing.
-    RAISES (ValueError): If there are no words, or if the numbers of words and tags differ.
+    words, tags (sequence of str, (n_tokens,)): Tokens and their part-of-speech tags.
+    spans (iterable of (start, end)): The brackets; the bracket over the whole sentence may be missing.
+    RAISES (ValueError): If there are no words, or the numbers of words and tags differ.
     """
     inner = [(start, end, BRACKET) for start, end in spans if (start, end) != (0, len(words))]
     return Tree.from_spans(words, tags, [(0, len(words), SENTENCE), *inner])
@@ -55,7 +56,7 @@ class Bracketer(Stored):
     """A learned model that predicts unlabelled brackets of sentences.
 
     metric (MetricModel): Distances between words, whose minimal trees are the prediction if there is no span model.
-    span_model (SpanModel or None): Scores of spans, learned from minimal trees.
+    span_model (SpanModel or None): Scores of spans, learned from minimal trees; None to predict with `metric`.
     meta (dict): A record of how the bracketer was learned; strings, numbers and lists.
     """
 
@@ -64,12 +65,13 @@ class Bracketer(Stored):
     meta: dict[str, Any] = field(default_factory=dict)
 
     def bracket(self, words: Sequence[str], tags: Sequence[str], *, max_words: int = MAX_WORDS) -> Brackets:
-        """Predict the brackets of a sentence; none if it has less than two words without punctuation.
+        """Predict the brackets of a sentence.
 
         words, tags (sequence of str, (n_tokens,)): Tokens and their part-of-speech tags.
         max_words (int): Sentences of more words (without punctuation) are cut into pieces, if possible at punctuation,
-            which are joined in a right-branching tree; without a span model, sentences of more than 60 words always
-            are. Time grows with the cube of a piece's length, and memory with the square.
+            which are joined in a right-branching tree. Without a span model the limit is at most 60 words. Time grows
+            with the cube of a piece's length, and memory with the square.
+        RETURNS (Brackets): The brackets; empty tuples if the sentence has less than two words without punctuation.
         RAISES (ValueError): If the numbers of words and tags differ.
         """
         sentence = plain(words, tags)
@@ -83,7 +85,7 @@ class Bracketer(Stored):
         return Brackets(tuple(spans), tuple(scores))
 
     def is_cut(self, words: Sequence[str], tags: Sequence[str], *, max_words: int = MAX_WORDS) -> bool:
-        """Return whether `bracket` cuts a sentence into pieces."""
+        """Return whether `bracket`, with the same arguments, cuts a sentence into pieces."""
         longest = self._longest(max_words)
         return len(words) > longest and len(plain(words, tags).positions) > longest
 
@@ -91,7 +93,9 @@ class Bracketer(Stored):
         return min(max_words, _LONGEST_BY_METRIC) if self.span_model is None else max_words
 
     def _below(self, words: Sequence[str], sentence: Plain, longest: int) -> Iterator[tuple[tuple[int, int], float]]:
-        """Yield each bracket except for the whole sentence, as positions among the words, with its score."""
+        """Yield each bracket except for the whole sentence, as (start, end) among the words without punctuation, and
+        its score.
+        """
         n = len(sentence.positions)
         if n <= longest:
             yield from zip(*self._tree(words, sentence), strict=True)
@@ -129,13 +133,17 @@ class Bracketer(Stored):
 
 
 def _pieces(segments: Sequence[int], longest: int) -> list[tuple[int, int]]:
-    """Return the (start, end) of pieces of at most `longest` words, cut at the last punctuation in reach if any."""
+    """Cut a sentence into pieces of at most `longest` words, at the last punctuation within reach if there is any.
+
+    segments (sequence of int): Segments of the words, as in `Plain`.
+    RETURNS (list of (start, end)): The pieces, as half-open ranges of words.
+    """
     cuts = cut_where([False, *(before != after for before, after in pairwise(segments))], longest)
     return list(pairwise([0, *cuts, len(segments)]))
 
 
 def _slice(words: Sequence[str], sentence: Plain, start: int, end: int) -> tuple[Sequence[str], Plain]:
-    """Return the words [start, end) of a sentence with the punctuation between them, as tokens and as `Plain`."""
+    """Return the words [start, end) of a sentence, with punctuation between them, as (tokens, `Plain`)."""
     positions = sentence.positions[start:end]
     first, last = positions[0], positions[-1] + 1
     piece = Plain(

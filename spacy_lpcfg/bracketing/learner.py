@@ -45,14 +45,16 @@ class SpectralBracketer(Variants):
 
     embedding (Embedder): Learner of word vectors: `CCA`, `Brown` or `GivenVectors`.
     anchors (TagAnchors): Grouping of tags; positions with equal groups share covariances.
-    m (int): Number of singular values in a distance.
+    m (int): Number of singular values of a covariance matrix that a distance uses.
     gamma (float): Bandwidth of the kernel.
     n_distances (int): Distances between words are clipped to this number.
-    min_pairs (float): Cells of fewer word pairs back off to the covariance of all tags.
-    apart (float): Distance that is added for punctuation between two words.
-    self_training (SelfTraining or bool): Settings of self-training on the spectral trees; true for the defaults.
+    min_pairs (float): Pairs of anchors with fewer word pairs at a distance back off to the covariance of all tags.
+    apart (float): Distance that is added if there is punctuation between two words.
+    self_training (SelfTraining or bool): Settings of self-training on the spectral trees; True for the defaults, False
+        for none.
     n_jobs (int or None): Number of joblib workers that sum covariances; None for the number of
         `joblib.parallel_config`, or 1. The result does not depend on it.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     embedding: Embedder = CCA()
@@ -92,7 +94,7 @@ class SpectralBracketer(Variants):
         sentences (callable): Returns an iterable of (words, tags) of all sentences, anew at every call, so that only a
             sample for self-training is kept in memory.
         seed (int): Seed of all random choices.
-        progress (callable or None): Called with the name of a step and the number of sentences, or of rounds, done.
+        progress (callable or None): Called with the name of a step, and the number of sentences or rounds done so far.
         RAISES (ValueError): If there is too little text for the settings; the message says how much is needed.
         """
         from threadpoolctl import threadpool_limits

@@ -1,4 +1,6 @@
-"""Sentences as the bracketer sees them: token kinds from tags, with punctuation removed but remembered."""
+"""Sentences in the form that the bracketer uses: without punctuation, whose position is remembered, and with token
+kinds.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,12 @@ OTHER, SEPARATOR, NOUN, VERB, FINITE_VERB = range(5)
 
 
 class Token(NamedTuple):
-    """Features of a token, from its tag, and for punctuation from the word.
+    """Features of a token that follow from its tag (for punctuation and unknown tags, also from the word).
 
     is_word (bool): Whether the token is not punctuation.
     universal (int): Index of its universal tag in `UNIVERSAL`.
-    kind (int): SEPARATOR, NOUN, VERB (a participle), FINITE_VERB (no participle, as far as the tag tells) or OTHER.
+    kind (int): SEPARATOR (comma, semicolon or colon), NOUN, VERB (a participle), FINITE_VERB (any other verb, as far as
+        the tag tells) or OTHER.
     """
 
     is_word: bool
@@ -81,7 +84,11 @@ class Plain(NamedTuple):
 
 
 def plain(words: Sequence[str], tags: Sequence[str]) -> Plain:
-    """Remove the punctuation of a sentence; same errors as `describe`."""
+    """Remove the punctuation of a sentence.
+
+    words, tags (sequence of str, (n_tokens,)): Tokens and their part-of-speech tags.
+    RAISES (ValueError): If the numbers of words and tags differ.
+    """
     tokens = describe(words, tags)
     positions = tuple(position for position, token in enumerate(tokens) if token.is_word)
     segments, segment, last = [], 0, -1
@@ -93,11 +100,11 @@ def plain(words: Sequence[str], tags: Sequence[str]) -> Plain:
 
 
 class Chunk(NamedTuple):
-    """A batch of sentences without punctuation, the input of learners.
+    """A batch of sentences without punctuation, from which word vectors, anchors and covariances are learned.
 
     words (list of str, (n,)): Words of all sentences.
-    universal (int8, (n,)): Indices of their tags in `UNIVERSAL`.
-    offsets (int64, (n_sentences + 1,)): Where the sentences begin.
+    universal (int8, (n,)): Indices of the words' tags in `UNIVERSAL`.
+    offsets (int64, (n_sentences + 1,)): Sentence s has the words `offsets[s]:offsets[s + 1]`.
     """
 
     words: list[str]
@@ -106,7 +113,12 @@ class Chunk(NamedTuple):
 
 
 def chunks(sentences: Iterable[Sentence], n_tokens: int = 200_000) -> Iterator[Chunk]:
-    """Yield sentences in chunks of about `n_tokens` words; sentences without words are skipped."""
+    """Yield sentences in chunks of about `n_tokens` words, without punctuation; sentences without words are skipped.
+
+    sentences (iterable of (words, tags)): The sentences; tokens of compound tags are split (`split_compounds`).
+    n_tokens (int): A chunk ends with the sentence that brings it to this number of words.
+    RAISES (ValueError): If the numbers of words and tags of a sentence differ.
+    """
     words: list[str] = []
     tags: list[int] = []
     offsets = [0]

@@ -1,4 +1,4 @@
-"""Serialization of bracketers as checked bytes."""
+"""Conversion of bracketers to bytes and back, with checks of the stored fields."""
 
 from __future__ import annotations
 
@@ -32,7 +32,12 @@ _require = _BRACKETER.require
 
 
 def pack_parts(metric: MetricModel, spans: SpanModel | None, meta: dict[str, Any]) -> bytes:
-    """Serialize the parts of a bracketer."""
+    """Serialize the parts of a bracketer as msgpack with a checksum.
+
+    metric (MetricModel): The distances between words.
+    spans (SpanModel or None): The span model, if there is one.
+    meta (dict): A record of how the bracketer was learned.
+    """
     values: dict[str, Any] = {
         "groups": metric.groups,
         "distances": metric.distances,
@@ -49,7 +54,7 @@ def pack_parts(metric: MetricModel, spans: SpanModel | None, meta: dict[str, Any
 
 
 def unpack_parts(data: bytes) -> tuple[MetricModel, SpanModel | None, dict[str, Any]]:
-    """Deserialize the parts of a bracketer.
+    """Deserialize the parts of a bracketer, as the arguments of `pack_parts`.
 
     RAISES (BracketerError): If the bytes are damaged, inconsistent, of another format or not a bracketer.
     """

@@ -1,4 +1,4 @@
-"""Readers of tagged text: bracketed treebanks, reduced to words and tags, or lines of `word/tag`."""
+"""Readers of tagged text: the words and tags of treebanks, or lines of `word/tag`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a wor
 
 
 class TaggedSentence(NamedTuple):
-    """A sentence as words and tags.
+    """A sentence with a tag for each word.
 
-    words (tuple of str, (n_words,)): The words as in text, without empty elements.
+    words (tuple of str, (n_words,)): The words as in text, without empty elements and treebank escapes.
     tags (tuple of str, (n_words,)): The tags, from any tag set.
     """
 
@@ -33,14 +33,14 @@ class TaggedSentence(NamedTuple):
 
     @classmethod
     def of(cls, tree: Tree) -> TaggedSentence:
-        """Take words and tags from a tree without empty elements."""
+        """Take words and tags from a tree without empty elements; words are unescaped (-LRB- becomes a parenthesis)."""
         return cls(tuple(map(unescape_token, tree.words)), tuple(tree.tags))
 
 
 def read_tagged(
     paths: PathLike | Iterable[PathLike], *, on_error: OnError = None, dialect: str | None = None
 ) -> Iterator[TaggedSentence]:
-    """Read the tagged sentences of files, one at a time: memory does not grow with the files.
+    """Yield the tagged sentences of files; only one sentence at a time is in memory.
 
     paths (path or iterable of paths): UTF-8 files of trees or of lines, plain or compressed with gzip; format and
         compression are recognized by content.
@@ -56,12 +56,14 @@ def read_tagged(
 def tagged_sentences(
     lines: Iterable[str], *, path: str = "<text>", on_error: OnError = None, dialect: str | None = None
 ) -> Iterator[TaggedSentence]:
-    """Read the tagged sentences of a text.
+    """Yield the tagged sentences of a text.
 
-    lines (iterable of str): Trees of any dialect, or a sentence a line as `word/tag word/tag`, split at the last slash;
-        the first lines decide which.
-    path, on_error, dialect: As for `read_tagged`.
+    lines (iterable of str): Trees of any dialect, or one sentence per line as `word/tag word/tag`, split at the last
+        slash of each token; the first lines decide the format.
+    path (str): Name of the text in error messages.
+    on_error, dialect: As for `read_tagged`.
     YIELDS (TaggedSentence): The sentences that have words.
+    RAISES (TreebankError): If a tree or line is malformed and `on_error` is None.
     """
     stream = iter(lines)
     opening = first_lines(stream)
@@ -70,13 +72,16 @@ def tagged_sentences(
 
 
 def holds_trees(opening: Sequence[str]) -> bool:
-    """Return whether a text, by its first lines, is a treebank of any dialect and not lines of tagged words."""
+    """Return whether a text is a treebank of any dialect, rather than lines of tagged words.
+
+    opening (sequence of str): The first lines of the text.
+    """
     first = next(filter(str.strip, opening), "")
     return _is_bracketed(first) or _is_treebank(first, "".join(opening))
 
 
 def _is_bracketed(line: str) -> bool:
-    """Return whether a line begins a tree, and not with a tagged word such as `(/-LRB-` or `(:/UH`."""
+    """Return whether a line begins a tree, rather than with a tagged word such as `(/-LRB-` or `(:/UH`."""
     items = _ITEM.findall(line)
     if not items or not items[0].startswith("("):
         return False
@@ -84,7 +89,11 @@ def _is_bracketed(line: str) -> bool:
 
 
 def _is_treebank(line: str, opening: str) -> bool:
-    """Return whether a text looks like a treebank not in the dialect "penn", and does not begin with tagged words."""
+    """Return whether a text looks like a treebank of another dialect than "penn", rather than lines of tagged words.
+
+    line (str): The first line that is not blank.
+    opening (str): The first lines.
+    """
     return looks_like(opening) not in (None, "penn") and not all("/" in item[1:-1] for item in _ITEM.findall(line))
 
 

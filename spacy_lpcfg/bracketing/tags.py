@@ -1,8 +1,7 @@
-"""Conversion of treebank tags to universal tags, and the distinctions between tags that the bracketer needs.
+"""Conversion of treebank tags to universal tags, and distinctions between tags that the bracketer uses.
 
-`universal` maps the tags of the Penn Treebank and its relatives (OntoNotes, GUM), of the Brown corpus and of Petrov,
-Das and McDonald (2012) to the tags of Universal Dependencies, which are kept. Everything else about a language is
-learned.
+`universal` maps the tags of the Penn Treebank and its relatives (OntoNotes, GUM), of the Brown corpus, and of Petrov,
+Das and McDonald (2012) to the tags of Universal Dependencies. Tags of Universal Dependencies do not change.
 """
 
 from __future__ import annotations
@@ -83,10 +82,9 @@ SEPARATORS = frozenset([",", ";", ":", "、", "，", "；", "：", "،", "؛"])
 
 @remembered(2**16)
 def penn(tag: str) -> str:
-    """Convert a tag of the Brown corpus to the nearest Penn Treebank tag; other tags are returned as they are.
+    """Convert a tag of the Brown corpus to the nearest Penn Treebank tag; other tags are returned unchanged.
 
-    A compound tag (`ppss+bem`, `np$`, `md*`) is converted by its first part; hyphenated parts (`nn-tl`, `fw-nn`) are
-    ignored.
+    Of a compound tag (`ppss+bem`, `np$`, `md*`) the first part counts. Hyphenated parts (`nn-tl`, `fw-nn`) are ignored.
     """
     if tag in _TABLE or not (tag.islower() or tag in _BROWN):
         return tag
@@ -96,14 +94,18 @@ def penn(tag: str) -> str:
 
 @remembered(2**16)
 def universal(tag: str) -> str:
-    """Return the universal tag of a treebank tag; "X" if it is unknown."""
+    """Return the universal part of speech of a treebank tag, such as "NOUN" for `NNS`; "X" if the tag is unknown."""
     return _TABLE.get(penn(tag), "X")
 
 
 def is_punctuation(tag: str, word: str = "") -> bool:
-    """Return whether a token is punctuation: by its tag, or by its form if the tag is unknown.
+    """Return whether a token is punctuation: according to its tag, or to its characters if the tag is unknown.
 
-    Currency signs with their own tag (`$`, `#`) count as punctuation, as in the universal tags of Petrov et al.
+    Tokens with the Penn tags `$` and `#` (currency signs) count as punctuation, as in the universal tags of Petrov et
+    al.; so do the words `$` and `#` with the tag SYM.
+
+    tag (str): The tag.
+    word (str): The token; only needed for the tag SYM and for unknown tags.
     """
     name = universal(tag)
     if name == "X" and penn(tag) not in _TABLE:
@@ -112,9 +114,12 @@ def is_punctuation(tag: str, word: str = "") -> bool:
 
 
 def split_compounds(words: tuple[str, ...], tags: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split tokens with a compound tag of the Brown corpus into several tokens: `I'm/ppss+bem` into `I` and `'m`.
+    """Split tokens with a compound tag of the Brown corpus: `I'm/ppss+bem` becomes `I/ppss` and `'m/bem`.
 
     A token without an apostrophe is not split, as in other treebanks, and keeps the first of its tags.
+
+    words, tags (tuple of str, (n_tokens,)): The tokens of a sentence.
+    RETURNS (tuple of str, tuple of str): The new tokens and their tags.
     """
     if not any(_is_compound(tag) for tag in tags):
         return words, tags
@@ -140,7 +145,7 @@ def _split(word: str, tag: str) -> list[tuple[str, str]]:
 
 @remembered(2**12)
 def _brown_parts(tag: str) -> list[str]:
-    """Split a tag of the Brown corpus into simple tags, with "$" for the genitive."""
+    """Split a tag of the Brown corpus into simple tags, with "$" for the genitive: `np$` gives ["np", "$"]."""
     parts: list[str] = []
     for simple in tag.split("+"):
         plain = simple.removeprefix("fw-")

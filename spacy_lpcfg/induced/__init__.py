@@ -1,1 +1,1 @@
-"""Grammars without a treebank: simple PCFGs learned from brackets that nobody annotated, and parsing by them."""
+"""Parsers learned from raw text: simple PCFGs that are learned from unsupervised brackets."""

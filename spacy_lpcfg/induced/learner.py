@@ -1,4 +1,6 @@
-"""Learn a parser from raw text alone: several grammars, each with its own word classes, that teach each other."""
+"""Learner of a parser from raw text alone: several grammars, each with its own word classes, learn from their joint
+trees.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,10 @@ class Unsupervised:
 
     n_classes (sequence of int): Numbers of word classes, one for each grammar.
     n_rounds (int): Rounds of learning: the first from the trees of the bracketers, each later one from the trees that
-        all grammars of the round before choose together.
+        all grammars of the round before choose together (largest sum of mean span posteriors).
     reestimation (Reestimation): Learner of the grammars; its seed is replaced by `seed`.
-    seed (int): Seed of bracketers and grammars. Word classes are learned deterministically: seed 0 takes all of the
-        text, other seeds leave out a tenth of the sentences, chosen by the last digit of the seed.
+    seed (int): Seed of bracketers and grammars. Word classes are learned without randomness: seed 0 uses all of the
+        text, any other seed leaves out the tenth of the sentences that its last digit selects.
     RAISES (ValueError): If `n_classes` is empty, or another setting is out of range.
     """
 
@@ -52,11 +54,12 @@ class Unsupervised:
     def fit(
         self, text: Iterable[Words], grammar_text: Iterable[Words] | None = None, *, on_step: OnStep | None = None
     ) -> Induced:
-        """Learn from sentences of words without punctuation, see `without_marks`.
+        """Learn from sentences of words without punctuation, such as `without_marks` yields.
 
         text (iterable of sequence of str): Sentences for word classes and bracketers, a million words or more.
         grammar_text (iterable of sequence of str or None): Sentences for grammars, a few thousand that resemble the
-            sentences to parse; None for a sample of at most 5,000 sentences of `text`.
+            sentences to parse; None for a sample of at most 5,000 sentences of `text`. Only sentences of 3 to
+            `reestimation.max_words` words are used.
         on_step (callable or None): Called with a `ModelLearned` after each grammar of each round.
         RAISES (ValueError): If there is too little text, see `learn_tags` and `Reestimation`.
         """
@@ -80,7 +83,12 @@ class Unsupervised:
         return model
 
     def _start(self, n_classes: int, text: Sequence[Words], sample: Sequence[Words]) -> _Start:
-        """Learn tags and a bracketer from a text; return the tags, and the bracketer's spans of the sample."""
+        """Learn tags and a bracketer from a text; return the tags, and the bracketer's spans of the sample.
+
+        n_classes (int): Number of word classes.
+        text (sequence of sentences): The text.
+        sample (sequence of sentences): The sentences from which grammars learn.
+        """
         tag_text = (words for number, words in enumerate(text) if not self.seed or number % 10 != self.seed % 10)
         tags = learn_tags(tag_text, n_classes)
         tagged = [TaggedSentence(tuple(words), tags.tags(words)) for words in text]

@@ -1,4 +1,4 @@
-"""Simple PCFGs whose terminals are frequent words, and tags in place of all other words."""
+"""Simple PCFGs whose terminals are frequent words, and the tags of all other words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Vocabulary(NamedTuple):
 
     @classmethod
     def of(cls, trees: Sequence[Tree], n_words: int) -> Vocabulary:
-        """Return the vocabulary of the `n_words` most frequent words of trees, and of all their tags."""
+        """Return the vocabulary of the `n_words` most frequent words of trees, and of all tags of the trees."""
         counts = Counter(word.lower() for tree in trees for word in tree.words)
         words = [word for word, _ in counts.most_common(n_words)]
         return cls.listed(words, sorted({tag for tree in trees for tag in tree.tags}))
@@ -46,8 +46,11 @@ class Vocabulary(NamedTuple):
         return len(self.words) + len(self.tags) + 1
 
     def encode(self, words: Sequence[str], tags: Sequence[str]) -> np.ndarray:
-        """Return the id of each word if it is frequent, or else of its tag, int64 (n_words,).
+        """Return the terminal of each word, int64 (n_words,): its own id, or if it is not frequent the id of its tag.
 
+        A tag that is unknown has the last id, `size - 1`.
+
+        words, tags (sequence of str, (n_words,)): The words of a sentence, and their tags.
         RAISES (ValueError): If the numbers of words and tags differ.
         """
         if len(words) != len(tags):
@@ -59,7 +62,7 @@ class Vocabulary(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LexicalPCFG:
-    """A simple PCFG with its vocabulary.
+    """A simple PCFG (`SimplePCFG`) with the vocabulary of its terminals.
 
     vocabulary (Vocabulary): The ids of words and tags as terminals of the grammar.
     pcfg (SimplePCFG): A grammar over these ids.
@@ -87,7 +90,10 @@ class LexicalPCFG:
 
 
 def batches(sentences: Sequence[np.ndarray]) -> Iterator[list[int]]:
-    """Yield batches of the indices of sentences of equal length, short sentences first."""
+    """Yield batches of sentences of equal length, as lists of their indices, short sentences first.
+
+    sentences (sequence of int64 (n_words,)): Ids of the words of each sentence.
+    """
     by_length: dict[int, list[int]] = {}
     for number, words in enumerate(sentences):
         by_length.setdefault(len(words), []).append(number)

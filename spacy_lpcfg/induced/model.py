@@ -1,4 +1,4 @@
-"""A model that was learned from raw text: grammars with averaged posteriors, each with its own word classes."""
+"""A model that was learned from raw text: several grammars with their own word classes and averaged span posteriors."""
 
 from __future__ import annotations
 
@@ -26,21 +26,25 @@ _FIELDS = (*_TEXTS, "classes", "names", *SimplePCFG._fields)
 
 @dataclass(frozen=True, eq=False)
 class InducedGrammar:
-    """A simple PCFG with the induced tags that replace infrequent words.
+    """A simple PCFG, with the induced tags (from raw text) that stand for infrequent words.
 
     tags (InducedTags): Tags that were learned from raw text.
-    grammar (LexicalPCFG): A grammar over frequent words, and over the classes of all others.
+    grammar (LexicalPCFG): A grammar over frequent words, and over the classes of all other words.
     """
 
     tags: InducedTags
     grammar: LexicalPCFG
 
     def posteriors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """Compute the posteriors of spans of sentences without tags; results and errors of `LexicalPCFG.posteriors`."""
+        """Compute the posterior probabilities of the spans of sentences, whose words get the induced tags.
+
+        sentences (sequence of sequence of str): The words of each sentence, two or more, without punctuation.
+        RETURNS (list of float64 (n + 1, n + 1)): As for `LexicalPCFG.posteriors`, with the same errors.
+        """
         return self.grammar.posteriors([(words, self.tags.fine(words)) for words in sentences])
 
     def to_values(self) -> dict[str, Any]:
-        """Return the fields by the names under which they are stored."""
+        """Return the fields as a dict, by the names under which they are stored."""
         tags, vocabulary = self.tags, self.grammar.vocabulary
         return {
             "words": tags.classes.words,
@@ -84,13 +88,13 @@ def _pcfg(values: Mapping[str, Any], n_words: int) -> SimplePCFG:
 
 
 def _are_distributions(values: np.ndarray) -> bool:
-    """Return whether rows sum to 1 without any probability of 0, so that every sentence has trees."""
+    """Return whether all rows sum to 1 and have no probability of 0, so that every sentence has a tree."""
     return bool(values.min() > 0) and np.allclose(values.sum(axis=-1), 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Induced(ParsingModel):
-    """A model that averages the posteriors of spans of grammars learned from raw text.
+    """A model that parses with the mean span posteriors of several grammars learned from raw text.
 
     members (tuple of InducedGrammar): The grammars, at least one.
     """
@@ -118,18 +122,27 @@ class Induced(ParsingModel):
         return float(sum(array.nbytes for member in self.members for array in member.grammar.pcfg))
 
     def posteriors(self, sentences: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """Compute the mean posteriors of spans over all members; results and errors of `LexicalPCFG.posteriors`."""
+        """Compute the mean, over all members, of the posterior probabilities of the spans of sentences.
+
+        sentences (sequence of sequence of str): The words of each sentence, two or more, without punctuation.
+        RETURNS (list of float64 (n + 1, n + 1)): As for `LexicalPCFG.posteriors`, with the same errors.
+        """
         of_members = zip(*(member.posteriors(sentences) for member in self.members), strict=True)
         return [np.asarray(np.mean(posteriors, axis=0)) for posteriors in of_members]
 
     def to_values(self) -> dict[str, Any]:
-        """Return the fields of all members, each name after the index of its member ("0.words"), and `n_members`."""
+        """Return the fields of all members as a dict: "0.words" is the field "words" of member 0; "n_members" is their
+        number.
+        """
         fields = {f"{i}.{name}": value for i, one in enumerate(self.members) for name, value in one.to_values().items()}
         return {"n_members": len(self.members), **fields}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Induced:
-        """Create the model from the fields that `to_values` returned; errors as for `InducedGrammar.from_values`."""
+        """Create the model from the fields that `to_values` returned.
+
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
+        """
         n = values["n_members"]
         _require("n_members", type(n) is int and 1 <= n <= len(values))
         refuse_others(values, ("n_members", *(f"{i}.{name}" for i in range(n) for name in _FIELDS)))

@@ -1,4 +1,4 @@
-"""Parsing by a model that was learned from raw text."""
+"""Parser of models that were learned from raw text."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _MAX_WORDS = 150
 
 
 class InducedParser(SentenceParser):
-    """Parser of models induced from raw text: averages the bracket posteriors of their PCFGs. Threads may share it.
+    """Parser that averages the span posteriors of the grammars in an `Induced` model. Threads may share it.
 
-    The grammars see words only, so that given tags change no bracket. A bracket includes the punctuation between its
-    words.
+    The grammars see words only, so that given tags do not change any bracket. A bracket includes the punctuation
+    between its words.
 
     model (Induced): The grammars and their tags.
-    decoding (Decoding): How the tree is chosen: by minimum Bayes risk.
+    decoding (Decoding): How the tree is chosen; minimum Bayes risk by default.
     RAISES (ValueError): If the model does not support the decoding.
     """
 
@@ -43,7 +43,7 @@ class InducedParser(SentenceParser):
         self.decoding = decoding
 
     def read(self, query: Sentence) -> SentenceReading:
-        """Return the posteriors of brackets, and for each word the share of grammars that predict each tag."""
+        """Compute the posteriors of brackets, and for each word the share of grammars that predict each tag."""
         words = Query.of(query).words
         return SentenceReading(Posteriors(self._brackets(words), self._tags(words)))
 
@@ -53,7 +53,9 @@ class InducedParser(SentenceParser):
         return [{tag: n / len(members) for tag, n in Counter(tags).most_common()} for tags in of_words]
 
     def _brackets(self, words: Sequence[str]) -> dict[Span, float]:
-        """Return the likely brackets with their posteriors, in pre-order; the bracket over the sentence has 1."""
+        """Return the posterior of each bracket above `MIN_POSTERIOR`, in pre-order; 1 for the bracket over the
+        sentence.
+        """
         brackets = {(0, len(words), SENTENCE): 1.0}
         positions = [i for i, word in enumerate(words) if not is_mark(word)]
         if len(positions) < 3:
@@ -66,23 +68,23 @@ class InducedParser(SentenceParser):
         return brackets
 
     def parse(self, query: Sentence) -> Parse:
-        """Return the tree of likely brackets that the decoding chooses, without flat ones (`without_flat`).
+        """Return the tree that the decoding chooses, without brackets that treebanks do not annotate (`without_flat`).
 
-        RETURNS (Parse): The parse, with status "unconstrained" if no likely brackets satisfy the constraints.
+        RETURNS (Parse): The parse, with status "unconstrained" if it does not satisfy the constraints of the query.
         """
         query = Query.of(query)
         return self.decoding.choose(BracketCandidates(query, self.read(query).posteriors))
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Return for each word the universal tag that most grammars predict."""
+        """Return the universal tag that most grammars predict, for each word."""
         return [max(tags, key=tags.__getitem__) for tags in self._tags(words)]
 
 
 @dataclass(frozen=True, eq=False)
 class BracketCandidates(Candidates[Parse]):
-    """The candidate trees of a sentence, made of its likely brackets.
+    """The trees among which a decoding chooses: all trees made of a sentence's likely brackets.
 
-    query (Query): The sentence.
+    query (Query): The sentence, with its constraints.
     posteriors (Posteriors): The posteriors of its brackets and tags.
     """
 
@@ -92,7 +94,9 @@ class BracketCandidates(Candidates[Parse]):
     bracket_cost = 0.42
 
     def least_risk(self, bracket_cost: float) -> Parse:
-        """Return the tree with the largest sum of (posterior - `bracket_cost`), without its flat brackets."""
+        """Return the tree with the largest sum of (posterior - `bracket_cost`) over its brackets, then without flat
+        brackets.
+        """
         words, constraints = self.query.words, self.query.constraints
         brackets, tags = self.posteriors.brackets, self.posteriors.best_tags
         if constraints:
@@ -105,5 +109,10 @@ class BracketCandidates(Candidates[Parse]):
 
 
 def induced_parser(model: Induced, decoding: Decoding = MBR) -> SegmentingParser:
-    """Return the parser of a model; sentences of more than 150 words are parsed in pieces."""
+    """Return the parser of a model, which parses sentences of more than 150 words in pieces.
+
+    model (Induced): The model.
+    decoding (Decoding): How the tree is chosen; minimum Bayes risk by default.
+    RAISES (ValueError): If the model does not support the decoding.
+    """
     return SegmentingParser(InducedParser(model, decoding=decoding), Limits(_MAX_WORDS))

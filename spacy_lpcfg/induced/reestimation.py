@@ -1,8 +1,8 @@
-"""Re-estimation of trees that nobody annotated: EM over all trees of a text, which begins near the given ones.
+"""Re-estimation of a PCFG from unlabelled automatic trees: EM over all trees of a text, started near the given ones.
 
-A simple PCFG learns from the words by the inside-outside algorithm. Each span of a given tree has a weight, which is at
-first so large that few other trees count, and in the end 1 (structural annealing, Smith and Eisner 2006). So the given
-trees only decide in which of its many local optima the likelihood ends.
+A simple PCFG learns from the words by the inside-outside algorithm. Each span of a given tree has a weight, at first so
+large that few other trees count, and in the end 1 (structural annealing, Smith and Eisner 2006). So the given trees
+only decide which of its many local optima the likelihood reaches.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True)
 class Reestimation:
-    """Learner of a simple PCFG from trees that nobody annotated, by EM with structural annealing.
+    """Learner of a simple PCFG from unlabelled automatic trees, by EM with structural annealing.
+
+    In structural annealing, the spans of the given trees have a weight that falls from stage to stage.
 
     n_states (int): Number of states of the grammar.
     n_words (int): Number of frequent words that are terminals of the grammar; other words are replaced by their tags.
     max_words (int): Sentences of more than `max_words` words are left out.
-    strengths (sequence of float): Natural logarithm of the weight of the given spans at each stage of the annealing; 0
-        or more.
+    strengths (sequence of float): Natural logarithm of the weight of the given spans at each stage, 0
+        or more; 0 ignores the given trees.
     n_iterations (int): Iterations of EM at each strength.
     prior (float): Pseudo-count of each state in the M step, see `Counts.maximize`.
     seed (int): Seed of the grammar from which EM starts.
@@ -81,7 +83,7 @@ class Reestimation:
 
 
 def _is_given(trees: Sequence[Tree]) -> np.ndarray:
-    """Return whether each span of two words or more is in the tree of its sentence.
+    """Return a mask of the spans of two words or more that are in the tree of each sentence.
 
     trees (sequence of Tree): Trees of n words each.
     RETURNS (float64, (n_trees, n + 1, n + 1)): At i, j 1 for a span [i, j) of the tree, else 0.

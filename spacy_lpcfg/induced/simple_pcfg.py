@@ -2,11 +2,11 @@
 
 A state A of a simple PCFG chooses its left and its right child independently: A -> B C has the probability
 left(B | A) right(C | A), where B and C are states or words (Liu, Yang, Kim and Tu 2023, "Simple hardware-efficient
-PCFGs with independent left and right productions"; their states that emit words are left out here). So the inside
-values of a span are sums of products of vectors over its splits, in O(n^3 m + n^2 m^2) for n words and m states.
+PCFGs with independent left and right productions"; unlike there, no states emit words). So the inside values of a span
+are sums of products of vectors over its splits, in O(n^3 m + n^2 m^2) for n words and m states.
 
-Every span has a weight, by which each tree with that span is multiplied. With weights of 0 and 1 this is the algorithm
-of Pereira and Schabes (1992) for partly bracketed text.
+Every span has a weight, and the probability of each tree with this span is multiplied by it. With weights of 0 and 1
+this is the algorithm of Pereira and Schabes (1992) for partly bracketed text.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from spacy_lpcfg.induced._splits import add_up, pass_down
 
 
 class SimplePCFG(NamedTuple):
-    """Probabilities of a simple PCFG with m states and v words.
+    """The probabilities of a simple PCFG with m states and v words.
 
     root (float64, (m,)): Probability of each state over a whole sentence.
-    left, right (float64, (m, m + v)): Probabilities of each state's left and right child: the states, then the words.
+    left, right (float64, (m, m + v)): Probability of each left child, and of each right child, of each state. Columns
+        are the states, then the words; rows sum to 1.
     """
 
     root: np.ndarray
@@ -47,7 +48,11 @@ class SimplePCFG(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Expected counts of the parameters of a grammar, shaped as in `SimplePCFG`, and the log-likelihood in nats."""
+    """Expected counts of the parameters of a simple PCFG, over all trees of some sentences.
+
+    root, left, right (float64): Counts of the probabilities in `SimplePCFG`, with the same shapes.
+    log_likelihood (float): Log-likelihood of the sentences, in nats.
+    """
 
     root: np.ndarray
     left: np.ndarray
@@ -63,7 +68,7 @@ class Counts(NamedTuple):
         )
 
     def maximize(self, prior: float) -> SimplePCFG:
-        """Return the grammar of the smoothed relative frequencies of the counts (M step).
+        """Return the grammar of the counts' smoothed relative frequencies (M step).
 
         prior (float): Pseudo-count of each state; its children are distributed as the children of all states together.
         """
@@ -76,11 +81,11 @@ def _normalized(values: np.ndarray) -> np.ndarray:
 
 
 class Inside(NamedTuple):
-    """Inside probabilities of the spans of sentences of n >= 2 words; the rows of spans are those of `_splits.pyx`.
+    """Inside probabilities of the spans of sentences of n >= 2 words; `_splits.pyx` defines the order of the spans.
 
-    states (float64, (n_spans, m)): Of each span under each state; undefined for spans of one word.
-    lefts, rights (float64, (n_spans, m)): Of each span as the left or right child of each state; undefined for whole
-        sentences.
+    states (float64, (n_spans, m)): Inside probability of each span under each state; undefined for spans of one word.
+    lefts, rights (float64, (n_spans, m)): Inside probability of each span as the left, or right, child of each state;
+        undefined for whole sentences.
     """
 
     states: np.ndarray
@@ -89,11 +94,14 @@ class Inside(NamedTuple):
 
 
 def expect(grammar: SimplePCFG, words: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, Counts]:
-    """Return the posteriors of all spans, and the expected counts (E step).
+    """Compute the posterior probabilities of all spans, and the expected counts (E step).
+
+    grammar (SimplePCFG): The grammar.
 
     words (int, (n_sentences, n)): Ids of the words of sentences of the same length, of two words or more.
     weights (float64, (n_sentences, n + 1, n + 1)): At i, j the weight of the span [i, j), above 0.
-    RETURNS (tuple): Posteriors, float64 (n_sentences, n + 1, n + 1), 0 for spans of less than two words; the counts.
+    RETURNS (float64 (n_sentences, n + 1, n + 1), Counts): The posterior of the span [i, j) at i, j, 0 for spans of less
+        than two words; and the counts.
     RAISES (ValueError): If the probability of a sentence underflows to 0, which may happen from hundreds of words.
     """
     n_states, n_words = len(grammar.root), words.shape[1]
@@ -109,7 +117,7 @@ def expect(grammar: SimplePCFG, words: np.ndarray, weights: np.ndarray) -> tuple
 
 
 def _by_width(rows: np.ndarray, n_sentences: int, n_words: int) -> list[np.ndarray]:
-    """Return the rows of the spans of each width from 1 on, as views (n_sentences, n_words - width + 1, m)."""
+    """Return views of the rows of all spans, one for each width from 1 on, (n_sentences, n_words - width + 1, m)."""
     first = np.cumsum(n_sentences * np.arange(n_words, 1, -1))
     return [block.reshape(n_sentences, -1, rows.shape[1]) for block in np.split(rows, first)]
 

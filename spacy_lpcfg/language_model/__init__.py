@@ -1,4 +1,6 @@
-"""Language models: the aggregate Markov model of Saul and Pereira (1997), learned by EM or pivots, and Kneser-Ney."""
+"""Language models: the aggregate Markov model of Saul and Pereira (1997), learned with EM or pivots, and Kneser-Ney
+models.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The aggregate Markov model of Saul and Pereira (1997), p(w2 | w1) = sum over h of r(h | w1) s(w2 | h), and its EM.
 
-Section 8 of Cohen and Collins (2014). Bigram counts are sparse: time and memory grow with the number of different
-bigrams times the number of states, never with the square of the vocabulary.
+Section 8 of Cohen and Collins (2014). h is a latent state between the two words. Bigram counts are sparse: time and
+memory grow with the number of different bigrams times the number of states, never with the square of the vocabulary.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Bigrams:
     """Sparse bigram counts of a text.
 
     n_words (int): Size of the vocabulary.
-    first, second (int32, (n_bigrams,)): w1 and w2 of the distinct bigrams, sorted by w1.
-    counts (float64, (n_bigrams,)): Positive counts.
+    first, second (int32, (n_bigrams,)): Word ids w1 and w2 of the distinct bigrams, sorted by w1.
+    counts (float64, (n_bigrams,)): Number of occurrences of each bigram, above 0.
     """
 
     n_words: int
@@ -34,7 +34,11 @@ class Bigrams:
 
     @classmethod
     def of(cls, pairs: np.ndarray, n_words: int) -> Bigrams:
-        """Count the distinct rows (w1, w2) of `pairs`, int32 (n, 2)."""
+        """Count the bigrams of a text.
+
+        pairs (int32, (n, 2)): The word ids (w1, w2) of each pair of adjacent words.
+        n_words (int): Size of the vocabulary.
+        """
         from scipy import sparse  # imported late: it takes 0.1 s, and is not needed for using a learned model
 
         ones = np.ones(len(pairs))
@@ -42,7 +46,9 @@ class Bigrams:
 
     @classmethod
     def of_matrix(cls, matrix: sparse.csr_matrix) -> Bigrams:
-        """Take counts, or probabilities, from a square matrix with a row for each w1."""
+        """Take the counts from a matrix (n_words, n_words) with a row for each w1; probabilities may take the place of
+        counts.
+        """
         matrix = matrix.copy()
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
@@ -50,7 +56,10 @@ class Bigrams:
         return cls(matrix.shape[0], first, matrix.indices, matrix.data)
 
     def matrix(self, values: np.ndarray) -> sparse.csr_matrix:
-        """Return a sparse matrix (n_words, n_words) with `values` (float64, (n_bigrams,)) at the bigrams."""
+        """Return a sparse matrix, (n_words, n_words), with a value at each bigram.
+
+        values (float64, (n_bigrams,)): The value of each bigram.
+        """
         from scipy import sparse
 
         starts = np.searchsorted(self.first, np.arange(self.n_words + 1))
@@ -59,7 +68,7 @@ class Bigrams:
 
 @dataclass(frozen=True, eq=False)
 class Aggregate:
-    """An aggregate Markov model.
+    """An aggregate Markov model: the probabilities of m latent states after each word, and of each word in each state.
 
     states (float, (n_words, m)): r(h | w1), the distribution of states after each word; rows sum to one.
     words (float, (n_words, m)): s(w2 | h), the distribution of words in each state; columns sum to one.
@@ -86,16 +95,18 @@ class Aggregate:
 
 
 def random_aggregate(bigrams: Bigrams, n_states: int, seed: int) -> Aggregate:
-    """Return a model with random distributions as a start for EM."""
+    """Return a model with random distributions, from which EM can start."""
     rng = np.random.default_rng(seed)
     states, words = rng.random((2, bigrams.n_words, n_states))
     return Aggregate(states / states.sum(axis=1, keepdims=True), words / words.sum(axis=0))
 
 
 def em(bigrams: Bigrams, start: Aggregate) -> Iterator[tuple[Aggregate, float]]:
-    """Yield the start and then the model after each iteration of EM, without end.
+    """Yield the initial model, and then the model after each iteration of EM, without end.
 
-    YIELDS (Aggregate, float): The model and its log-likelihood in nats, which never falls. A word that is never the
+    bigrams (Bigrams): Bigram counts of the text.
+    start (Aggregate): The initial model.
+    YIELDS (Aggregate, float): The model, and its log-likelihood in nats, which never falls. A word that is never the
         first of a bigram keeps its r(h | w1).
     """
     model = start
@@ -122,7 +133,7 @@ def fit_states(bigrams: Bigrams, words: np.ndarray, prior: np.ndarray, n_iterati
 
 
 def _ratios(bigrams: Bigrams, model: Aggregate) -> tuple[sparse.csr_matrix, float]:
-    """Return count / p(w2 | w1) of the bigrams (0 where p is 0), and the log-likelihood in nats."""
+    """Return a sparse matrix of count / p(w2 | w1) at the bigrams, 0 where p is 0, and the log-likelihood in nats."""
     p = model.probabilities(bigrams.first, bigrams.second)
     possible = p > 0
     ratios = np.divide(bigrams.counts, p, out=np.zeros_like(p), where=possible)
@@ -131,6 +142,6 @@ def _ratios(bigrams: Bigrams, model: Aggregate) -> tuple[sparse.csr_matrix, floa
 
 
 def _normalized_rows(weights: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """Normalize rows to sum to one; replace rows of zeros by those of `otherwise`."""
+    """Normalize rows to sum to one; rows of zeros are replaced with the same rows of `otherwise`."""
     totals = weights.sum(axis=1, keepdims=True)
     return np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), otherwise)

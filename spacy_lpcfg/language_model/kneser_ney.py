@@ -1,8 +1,9 @@
 """Interpolated Kneser-Ney n-gram models of any order.
 
-Kneser and Ney (1995) in the interpolated form of Chen and Goodman (1998): absolute discounting of the counts of the
-highest order, and below it of the number of different words that a word follows. Each order has one discount or,
-modified, three: of n-grams seen once, twice, and more often. The unigrams back off to the uniform distribution.
+Kneser and Ney (1995) in the interpolated form of Chen and Goodman (1998). Counts of the highest order are reduced by an
+absolute discount; below it, instead of the count of an n-gram, the number of different words before it is discounted.
+Each order has one discount or, in modified Kneser-Ney, three: for n-grams seen once, twice, and more often. The
+unigrams back off to the uniform distribution.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class _Order:
-    """One order of the model: discounted relative frequencies of n-grams, and the back-off weight of each context.
+    """One order n of the model: discounted relative frequencies of n-grams, and the back-off weight of each context.
 
     beginnings (tuple of int64 (k_i,)): Codes of the distinct first i words of the n-grams, sorted, for i = 2, 3 ...
     grams (int64, (n,)), contexts (int64, (k,)): Codes of the n-grams and of their contexts, sorted; see `_codes`.
@@ -31,7 +32,13 @@ class _Order:
 
     @classmethod
     def of(cls, grams: np.ndarray, counts: np.ndarray, n_words: int, *, is_modified: bool) -> _Order:
-        """Estimate from distinct n-grams (int, (n, order)) with their counts (float64, (n,))."""
+        """Estimate the discounted frequencies and the back-off weights of one order.
+
+        grams (int, (n, order)): Distinct n-grams.
+        counts (float64, (n,)): Count of each n-gram.
+        n_words (int): Size of the vocabulary.
+        is_modified (bool): Whether there are three discounts.
+        """
         beginnings: tuple[np.ndarray, ...] = ()
         for i in range(2, grams.shape[1]):
             beginnings += (np.unique(_codes(grams[:, :i], n_words, beginnings)),)
@@ -47,10 +54,11 @@ class _Order:
         return cls(beginnings, codes, shares, contexts, back_off)
 
     def probabilities(self, grams: np.ndarray, lower: np.ndarray, n_words: int) -> np.ndarray:
-        """Return the interpolated probabilities of n-grams, float64 (n,).
+        """Return the interpolated probability of the last word of each n-gram, float64 (n,).
 
         grams (int, (n, order)): The n-grams.
-        lower (float64, (n,)): Probabilities of the n-grams without their first word, by the next lower order.
+        lower (float64, (n,)): The probabilities of the next lower order, for the n-grams without their first word.
+        n_words (int): Size of the vocabulary.
         """
         codes = _codes(grams, n_words, self.beginnings)
         return _look_up(self.grams, self.shares, codes, 0.0) + lower * _look_up(
@@ -66,7 +74,7 @@ class KneserNey:
     n_words (int): Size of the vocabulary.
     order (int): Order of the model, at least 1.
     is_modified (bool): Whether each order has three discounts (modified Kneser-Ney, `kndiscount` of SRILM).
-    RAISES (ValueError): If there are no n-grams, or so many words that trigrams have no 64-bit codes.
+    RAISES (ValueError): If there are no n-grams, or 2^21 words or more, too many for 64-bit codes of trigrams.
     """
 
     def __init__(
@@ -85,7 +93,10 @@ class KneserNey:
             self._orders.insert(0, _Order.of(grams, counts, n_words, is_modified=is_modified))
 
     def probabilities(self, grams: np.ndarray) -> np.ndarray:
-        """Return p(last word | words before it) for n-grams (int, (n, at least order)), float64 (n,)."""
+        """Return p(last word | words before it) of n-grams, float64 (n,).
+
+        grams (int, (n, at least order)): Word ids of the n-grams; only the last `order` words are used.
+        """
         result = np.full(len(grams), 1.0 / self.n_words)
         for n, order in enumerate(self._orders, start=1):
             result = order.probabilities(grams[:, grams.shape[1] - n :], result, self.n_words)
@@ -124,7 +135,7 @@ def _codes(grams: np.ndarray, n_words: int, beginnings: Sequence[np.ndarray]) ->
 
 
 def _look_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray, otherwise: float) -> np.ndarray:
-    """Return the values of `wanted` keys in a sorted table, or `otherwise` for missing keys."""
+    """Return the values of the keys `wanted` in a table with sorted keys; `otherwise` for keys that it lacks."""
     indices = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[indices] == wanted, values[indices], otherwise)
 
@@ -132,8 +143,9 @@ def _look_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray, otherwise
 def _discounts(counts: np.ndarray, *, is_modified: bool) -> np.ndarray:
     """Return the absolute discounts of n-grams seen once, twice, and so on; the last one is for all higher counts too.
 
-    Without `is_modified` there is one, n1 / (n1 + 2 n2) (Ney et al. 1994), where n1 n-grams are seen once and n2 twice;
-    0.5 if n1 or n2 is 0. With it there are three (Chen and Goodman 1998), if n-grams of all counts from 1 to 4 exist.
+    With `is_modified` there are three discounts (Chen and Goodman 1998), if n-grams of all counts from 1 to 4 exist.
+    Otherwise there is one, n1 / (n1 + 2 n2) (Ney et al. 1994), where n1 n-grams are seen once and n2 twice; 0.5 if n1
+    or n2 is 0.
     """
     n = [int(np.sum(counts == count)) for count in (1, 2, 3, 4)]
     single = n[0] / (n[0] + 2 * n[1]) if n[0] and n[1] else 0.5

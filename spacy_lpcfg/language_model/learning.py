@@ -1,12 +1,12 @@
-"""Learners of language models: EM, pivots, EM initialized by pivots; and interpolation with Kneser-Ney models.
+"""Learners of language models: EM, pivots, or EM initialized by pivots; and interpolation with Kneser-Ney models.
 
 The variant "2014" (also called "paper") of the pivot learners switches off everything in `PivotSettings` that reduces
-the noise of counts. EM from a random start is that of Saul and Pereira (1997) in all variants.
+the noise of counts. EM from a random start is the EM of Saul and Pereira (1997) in all variants.
 
 Differs from the papers in all variants: (1) p(h | f) has a floor, in the paper's variant a thousandth of p(h), since
-most unseen bigrams have no probability without one, which the paper does not address; (2) the concave EM of the paper's
+without it most unseen bigrams have probability 0, which the paper does not address; (2) the concave EM of the paper's
 variant ends after 100 iterations; (3) pivots are searched for after subtracting the mean; (4) the simplex regression is
-that of `anchors.py`; (5) EM ends after two iterations without a new best perplexity of the development text.
+the one of `anchors.py`; (5) EM ends after two iterations without a new best perplexity of the development text.
 """
 
 import logging
@@ -45,12 +45,12 @@ METHODS = {"em": Method(256, 10), "pivot": Method(128, 0), "pivot-em": Method(12
 
 
 class Iteration(NamedTuple):
-    """A record of the progress of EM.
+    """Report of one iteration of EM.
 
-    n (int): Number of iterations so far; 0 at the start.
-    log_likelihood (float): Log-likelihood of the text, in nats.
-    dev (Perplexity or None): Perplexity of the development text, if there is one.
-    seconds (float): CPU time of learning so far, without evaluation.
+    n (int): Number of iterations so far; 0 for the start.
+    log_likelihood (float): Log-likelihood of the training text, in nats.
+    dev (Perplexity or None): Perplexity of the held-out text; None without such a text.
+    seconds (float): CPU seconds of learning so far, without evaluation.
     """
 
     n: int
@@ -59,7 +59,10 @@ class Iteration(NamedTuple):
     seconds: float
 
     def to_values(self) -> dict[str, float | None]:
-        """Return the values by name for JSON, with None in place of unknown and non-finite values."""
+        """Return a dict for JSON with the keys "iteration", "log_likelihood", "dev_perplexity" and "seconds".
+
+        Unknown and non-finite values are None.
+        """
         perplexity = math.nan if self.dev is None else self.dev.perplexity
         values = {"log_likelihood": self.log_likelihood, "dev_perplexity": perplexity, "seconds": self.seconds}
         finite = {name: value if math.isfinite(value) else None for name, value in values.items()}
@@ -69,9 +72,9 @@ class Iteration(NamedTuple):
 class LanguageModelFit(NamedTuple):
     """A learned language model with the history of its learning.
 
-    model (LanguageModel): The model of the best iteration on the development text, or of the last one without such
-        text.
-    history (list of Iteration): The records of all iterations.
+    model (LanguageModel): The model after the iteration with the lowest perplexity of the held-out text; without
+        held-out text the model after the last iteration.
+    history (list of Iteration): The reports of all iterations, the start first.
     """
 
     model: LanguageModel
@@ -86,7 +89,7 @@ def interpolate(
     model (LanguageModel): An aggregate model learned from `sentences`.
     sentences (iterable of sentences): The training text, from which the n-grams are counted.
     dev (iterable of sentences): The held-out text.
-    RAISES (ValueError): If the development text has no sentences.
+    RAISES (ValueError): If one of the two texts has no sentences, or there are too many words for `KneserNey`.
     """
     trigrams, counts = count_ngrams(model.vocabulary.trigrams(sentences))
     mixture = LanguageModel(model.vocabulary, model.aggregate, np.full(3, 1 / 3), trigrams, counts)
@@ -107,14 +110,15 @@ class LanguageModelLearner(Variants):
 
     method (str): "em" for EM from a random start; "pivot" for the pivot algorithm; "pivot-em" for EM from the estimate
         of the pivot algorithm (section 6.3 of Cohen and Collins 2014).
-    n_states (int or None): Number of states m; None for 128, or 256 by "em".
-    n_iterations (int or None): Maximum number of EM iterations; None for 10 by "em", 0 by "pivot", 1 by "pivot-em".
+    n_states (int or None): Number of states m; None for 256 with "em", otherwise 128. Small texts may get fewer states.
+    n_iterations (int or None): Maximum number of EM iterations; None for 10 with "em", 0 with "pivot", 1 with
+        "pivot-em".
     pivots (PivotSettings): Regularization of the pivot algorithm.
     seed (int): Seed of the random start, or of the randomized SVD.
     rare (int): Words that occur at most `rare` times are treated as unknown.
     kneser_ney (bool): Whether to interpolate with Kneser-Ney n-grams.
-    held_out (float): Share of the sentences, evenly spread, that is held out for early stopping and for the weights of
-        the n-grams, where no held-out text is given; 0 for all iterations.
+    held_out (float): Share of the sentences, evenly spread, that is held out if `fit` gets no held-out text. It serves
+        early stopping, and the weights of the Kneser-Ney n-grams. At 0 all iterations are done.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -141,9 +145,9 @@ class LanguageModelLearner(Variants):
     ) -> LanguageModelFit:
         """Learn a language model from a text.
 
-        sentences (sequence of sentences): The text; a sentence is a sequence of words.
+        sentences (sequence of sentences): The training text; a sentence is a sequence of words.
         held_out (sequence of sentences, or None): A held-out text for early stopping: EM ends after two iterations
-            without a new best perplexity. None to hold out a share of `sentences`.
+            without a new best perplexity. None, or no sentences, to hold out the share `self.held_out` of `sentences`.
         RAISES (ValueError): If the text has no sentences, or `kneser_ney` is set and nothing is held out.
         """
         train, dev = (sentences, held_out) if held_out else self._split(sentences)
@@ -172,7 +176,9 @@ class LanguageModelLearner(Variants):
         return LanguageModelFit(best[1], history)
 
     def _iterations(self, bigrams: Bigrams) -> Iterator[tuple[Aggregate, float, float]]:
-        """Yield the model after each iteration with its log-likelihood and the CPU seconds of learning so far."""
+        """Yield the model after each iteration (the start first), its log-likelihood in nats, and the CPU seconds so
+        far.
+        """
         begin, elsewhere = time.process_time(), 0.0
         n_iterations = METHODS[self.method].n_iterations if self.n_iterations is None else self.n_iterations
         for aggregate, log_likelihood in islice(em(bigrams, self._start(bigrams)), n_iterations + 1):
@@ -181,7 +187,9 @@ class LanguageModelLearner(Variants):
             elsewhere += time.process_time() - now
 
     def _start(self, bigrams: Bigrams) -> Aggregate:
-        """Return the model from which EM starts; it has at most as many states as the bigram matrix may have rank."""
+        """Return the initial model of EM; it has no more states than there are different first, or second, words of
+        bigrams.
+        """
         wanted = self.n_states or METHODS[self.method].n_states
         possible = min(len(np.unique(bigrams.first)), len(np.unique(bigrams.second)))
         if possible < wanted:

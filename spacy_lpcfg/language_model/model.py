@@ -27,10 +27,10 @@ class LanguageModelError(ValueError):
 class Perplexity:
     """The perplexity of a text under a model.
 
-    perplexity (float): 2 ** bits; infinite if a known word has no probability.
-    bits (float): Mean surprisal, in bits, of the known tokens and sentence ends.
-    n_tokens (int): Number of known tokens and sentence ends.
-    n_unknown (int): Number of unknown tokens, which do not count.
+    perplexity (float): 2 ** bits; infinite if a known word has probability 0.
+    bits (float): Mean surprisal, in bits, of the known words and the sentence ends.
+    n_tokens (int): Number of known words and sentence ends.
+    n_unknown (int): Number of unknown words, whose surprisal is left out of the mean.
     """
 
     perplexity: float
@@ -41,12 +41,14 @@ class Perplexity:
 
 @dataclass(frozen=True, eq=False)
 class LanguageModel(Stored):
-    """The mixture w[0] * aggregate + w[1] * Kneser-Ney bigrams + w[2] * Kneser-Ney trigrams.
+    """A trigram language model: the mixture w[0] * aggregate + w[1] * Kneser-Ney bigrams + w[2] * Kneser-Ney trigrams.
 
     vocabulary (TextVocabulary): The known words.
-    aggregate (Aggregate): The aggregate model, float32.
-    weights (float64, (1,) or (3,)): Weights of the mixture, which sum to one; one weight without Kneser-Ney models.
-    trigrams (int32, (n, 3)), counts (int32, (n,)): Trigram counts of the Kneser-Ney models; n = 0 without these.
+    aggregate (Aggregate): The aggregate Markov model, float32.
+    weights (float64, (1,) or (3,)): Weights w of the mixture, which sum to one; one weight without Kneser-Ney models.
+    trigrams (int32, (n, 3)): Distinct trigrams of the training text, for the Kneser-Ney models; n = 0 without these
+        models.
+    counts (int32, (n,)): Counts of the trigrams.
     """
 
     vocabulary: TextVocabulary
@@ -57,44 +59,57 @@ class LanguageModel(Stored):
 
     @classmethod
     def of(cls, vocabulary: TextVocabulary, aggregate: Aggregate) -> LanguageModel:
-        """Create a model from an aggregate model alone."""
+        """Create a language model from an aggregate model alone, without Kneser-Ney models."""
         single = Aggregate(aggregate.states.astype(np.float32), aggregate.words.astype(np.float32))
         return cls(vocabulary, single, np.ones(1), np.zeros((0, 3), np.int32), np.zeros(0, np.int32))
 
     @cached_property
     def kneser_ney(self) -> tuple[KneserNey, ...]:
-        """The Kneser-Ney bigram and trigram models; empty if the mixture has none."""
+        """The Kneser-Ney bigram and trigram models; () if the mixture has no such models."""
         orders = (2, 3) if len(self.weights) == 3 else ()
         return tuple(KneserNey(self.trigrams, self.counts, len(self.vocabulary), order) for order in orders)
 
     def components(self, trigrams: np.ndarray) -> np.ndarray:
-        """Return p(w3 | w1 w2) of trigrams (int, (n, 3)) under each component, float64 (n, 1 or 3)."""
+        """Return p(w3 | w1 w2) of trigrams under each component of the mixture, float64 (n, 1 or 3).
+
+        trigrams (int, (n, 3)): Word ids of the trigrams.
+        """
         columns = [self.aggregate.probabilities(trigrams[:, 1], trigrams[:, 2])]
         columns += [model.probabilities(trigrams) for model in self.kneser_ney]
         return np.stack(columns, axis=1)
 
     def probabilities(self, trigrams: np.ndarray) -> np.ndarray:
-        """Return p(w3 | w1 w2) of trigrams (int, (n, 3)), float64 (n,)."""
+        """Return p(w3 | w1 w2) of trigrams, float64 (n,).
+
+        trigrams (int, (n, 3)): Word ids of the trigrams.
+        """
         return self.components(trigrams) @ self.weights
 
     def surprisal(self, sentence: Sequence[str]) -> np.ndarray:
         """Return the surprisal of each word given the words before it, and of the end of the sentence.
 
         sentence (sequence of str): Words, tokenized as in the training text.
-        RETURNS (float64, (n_words + 1,)): Surprisal in bits; nan for unknown words.
+        RETURNS (float64, (n_words + 1,)): Surprisal in bits; nan for unknown words, infinite at probability 0.
         """
         trigrams = self.vocabulary.trigrams([sentence])
         return np.where(trigrams[:, 2] == UNKNOWN_ID, np.nan, _bits(self.probabilities(trigrams)))
 
     def perplexity(self, sentences: Iterable[Sequence[str]]) -> Perplexity:
-        """Compute the perplexity of a text. As in SRILM, unknown words do not count, but are context as `<unk>`.
+        """Compute the perplexity of a text.
 
+        As in SRILM, the surprisal of unknown words is left out, but they are context of other words, as `<unk>`.
+
+        sentences (iterable of sentences): The text; a sentence is a sequence of words.
         RAISES (ValueError): If the text has no sentence.
         """
         return self.perplexity_of(self.vocabulary.trigrams(sentences))
 
     def perplexity_of(self, trigrams: np.ndarray) -> Perplexity:
-        """Compute the perplexity of the last words of trigrams (int, (n, 3)) from `TextVocabulary.trigrams`."""
+        """Compute the perplexity of the last words of trigrams.
+
+        trigrams (int, (n, 3)): Trigrams of a text, from `TextVocabulary.trigrams`.
+        RAISES (ValueError): If there are no trigrams.
+        """
         known = trigrams[trigrams[:, 2] != UNKNOWN_ID]
         if len(known) == 0:
             raise ValueError("Expected a text with at least one sentence to measure the perplexity of, got none.")
@@ -151,7 +166,7 @@ _require = Consistency("language model", LanguageModelError).require
 def _check(values: dict[str, Any]) -> None:
     """Check that the stored arrays are valid and consistent.
 
-    RAISES (LanguageModelError): If one is not; the message names it.
+    RAISES (LanguageModelError): If an array is not; the message names it.
     """
     words: Any = values.get("vocabulary")
     _require("vocabulary", are_texts(words) and words[:2] == (UNKNOWN, EDGE))

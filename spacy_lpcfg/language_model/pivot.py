@@ -1,12 +1,13 @@
 """The pivot algorithm for matrices Q(f, g) = sum over h of p(h) p(f | h) p(g | h), and for the language model.
 
 Section 5.2 of Cohen and Collins (2014), which solves their matrix decomposition problem 2, and section 8. Notation:
-phi(g) represents a column g in l = m dimensions; v_f = E[phi(g) | f] lies in the convex hull of the v_f of m pivots,
-and the weights of its mixture are p(h | f).
+f and g are a row and a column of Q, and h is a latent state. phi(g) represents g in l = m dimensions. The vectors v_f =
+E[phi(g) | f] lie in the convex hull of the vectors of m pivots, and the weights of this mixture are p(h | f).
 
-Differs on sampled counts, and not under `EXACT`: (1) only frequent words may be pivots, because the extremes of the
-hull are noise otherwise; (2) the CCA is regularised; (3) rare f have their v_f drawn towards the mean; (4) so has every
-p(h | f), towards p(h), so that no probability is zero; (5) the concave EM of section 8 ends early.
+Differs from the paper on counts of a sample, but not with the settings `EXACT`: (1) only frequent words may be pivots,
+because the extremes of the hull are noise otherwise; (2) the CCA is regularised; (3) v_f of rare f are drawn towards
+the mean; (4) every p(h | f) is drawn towards p(h), so that no probability is zero; (5) the concave EM of section 8 ends
+early.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ logger = logging.getLogger("spacy_lpcfg")
 class PivotSettings:
     """Regularization of the pivot algorithm against the noise of counts; `EXACT` has none, for exact matrices.
 
-    candidates (float): Pivots are chosen among the `candidates * m` most frequent f.
+    candidates (float): Pivots are chosen among the `candidates * m` most frequent rows f; infinity admits all rows.
     kappa (float): Constant that is added to the counts that scale the CCA.
-    shrinkage (float): Pseudo-count of the mean vector that is added to each f.
+    shrinkage (float): Pseudo-count of the mean vector that is added to the vectors of each f.
     softening (float): Interpolation weight of p(h) in every p(h | f).
-    tolerance (float): `min_gain` of the simplex regression, relative to the pivots' mean squared distance.
-    concave_iterations (int): Number of EM iterations for r(h | w1). The paper gives none; many overfit rare w1.
+    tolerance (float): `min_gain` of `simplex_regression`, as a share of the pivots' mean squared distance.
+    concave_iterations (int): Number of EM iterations for r(h | w1). The paper names no number; many overfit
+        rare w1.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -57,7 +59,10 @@ class PivotSettings:
 
     @property
     def anchors(self) -> AnchorSettings:
-        """Settings of the search for pivots and of p(h | f), with enough steps for pivots that nearly coincide."""
+        """The settings with which `anchor_states` finds pivots and p(h | f).
+
+        The maximum number of steps is high, since pivots may nearly coincide.
+        """
         return AnchorSettings(
             shrink=self.shrinkage,
             candidates=self.candidates,
@@ -79,14 +84,15 @@ PAPER_PIVOTS = PivotSettings(candidates=np.inf, kappa=0.0, shrinkage=0.0, soften
 def row_states(
     counts: sparse.csr_matrix, n_states: int, *, seed: int = 0, settings: PivotSettings = PivotSettings()
 ) -> AnchorStates:
-    """Find the pivots among the rows f and estimate p(h | f).
+    """Find the pivots among the rows f of a matrix, and estimate p(h | f).
 
     If each state has a pivot, the estimate from an exact matrix is right up to a permutation of the states.
 
-    counts (csr_matrix, (n_rows, n_columns)): Q, or counts; a row is an f.
+    counts (csr_matrix, (n_rows, n_columns)): Q, or counts.
     n_states (int): Number of states m, at least 1. If fewer pivots are found, there are fewer states and a warning.
     seed (int): Seed of the randomized SVD of large matrices.
     settings (PivotSettings): Regularization.
+    RETURNS (AnchorStates): The pivots, and p(h | f) of each row.
     RAISES (ValueError): If all counts are zero, or for less than one state.
     """
     COUNT(n_states=n_states)
@@ -131,17 +137,17 @@ def _representation(
 
 
 def _inverse_roots(values: np.ndarray) -> np.ndarray:
-    """Return 1 / sqrt of positive values, and 0 for zero."""
+    """Return 1 / sqrt(value) for positive values, and 0 for zero."""
     return np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
 
 
 def pivot_aggregate(
     bigrams: Bigrams, n_states: int, *, seed: int = 0, settings: PivotSettings = PivotSettings()
 ) -> Aggregate:
-    """Estimate the aggregate model by the pivot algorithm: s(w2 | h) by decomposition, then r(h | w1) by concave EM.
+    """Estimate the aggregate model with the pivot algorithm: s(w2 | h) by decomposition, then r(h | w1) by concave EM.
 
     bigrams (Bigrams): Bigram counts of the text.
-    n_states, seed, settings: As for `row_states`.
+    n_states, seed, settings: As for `row_states`, with the same errors.
     """
     matrix = bigrams.matrix(bigrams.counts).T.tocsr()
     prior, words = bayes(_totals(matrix), row_states(matrix, n_states, seed=seed, settings=settings).posteriors)

@@ -1,4 +1,4 @@
-"""Plain text with a sentence a line and blanks between tokens: reading, vocabulary, n-grams."""
+"""Plain text with one sentence per line and blanks between tokens: reading, vocabulary and n-grams."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ _TOKEN = re.compile(r"[^ \t\n\r\f\v]+")
 
 
 def read_sentences(paths: PathLike | Iterable[PathLike]) -> Iterator[list[str]]:
-    """Yield the tokens of each line that is not blank.
+    """Yield the tokens of each line, except for blank lines.
 
     paths (path or iterable of paths): UTF-8 files, plain or compressed with gzip (recognized by content).
-    RAISES (TreebankError): If a file is not UTF-8, is damaged gzip data, or has an endless line; with file and line.
+    RAISES (TreebankError): If a file is not UTF-8, is damaged gzip data, or has an endless line; the error has file and
+        line. (OSError): If a file cannot be opened.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         for line in read_lines(path):
@@ -35,9 +36,9 @@ def read_sentences(paths: PathLike | Iterable[PathLike]) -> Iterator[list[str]]:
 
 @dataclass(frozen=True)
 class TextVocabulary:
-    """The vocabulary of a language model; words outside of it are `<unk>`.
+    """The known words of a language model; all other words are `<unk>`.
 
-    words (tuple[str, ...], (n_words,)): `<unk>`, the sentence boundary, then the known words, sorted.
+    words (tuple[str, ...], (n_words,)): `<unk>`, the sentence boundary `<s>`, then the known words, sorted.
     """
 
     words: tuple[str, ...]
@@ -60,7 +61,9 @@ class TextVocabulary:
         return word in self._ids
 
     def ids(self, sentence: Sequence[str]) -> list[int]:
-        """Return the ids of words; a token that reads `<s>` is unknown."""
+        """Return the ids of words, `UNKNOWN_ID` for words outside of the vocabulary; a token that reads `<s>` is
+        unknown.
+        """
         return [UNKNOWN_ID if word == EDGE else self._ids.get(word, UNKNOWN_ID) for word in sentence]
 
     def trigrams(self, sentences: Iterable[Sequence[str]]) -> np.ndarray:
@@ -70,9 +73,11 @@ class TextVocabulary:
     def ngrams(self, sentences: Iterable[Sequence[str]], order: int) -> np.ndarray:
         """Return the n-grams of a text: each token, and each end of a sentence, after the `order - 1` tokens before it.
 
+        sentences (iterable of sentences): The text; a sentence is a sequence of words.
         order (int): Length of the n-grams, at least 2.
-        RETURNS (int32, (n_tokens + n_sentences, order)): One n-gram a row. A sentence is padded by order - 1 boundaries
-            before it and one after it.
+        RETURNS (int32, (n_tokens + n_sentences, order)): Word ids, one n-gram a row. A sentence is padded with order -
+            1 boundaries
+        before it and one after it.
         """
         edges = [EDGE_ID] * (order - 1)
         ids = [*edges]

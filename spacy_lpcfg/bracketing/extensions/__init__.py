@@ -1,1 +1,1 @@
-"""Beyond the paper: coarse anchors, a learned top bracket, self-training of span scores, and tags from raw text."""
+"""Extensions beyond the paper: coarse anchors, a learned top split, self-training, and tags from raw text."""

@@ -1,4 +1,6 @@
-"""Remove brackets that treebanks do not annotate from the trees of any parser, as `SpanModel.is_flat` does."""
+"""Removal of brackets that treebanks do not annotate, from the trees of any parser; `SpanModel.is_flat` has the same
+rules.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,12 @@ _VERBS = frozenset({"AUX", "VERB"})
 
 
 def without_flat(spans: Sequence[Span], tags: Sequence[str], *, keep: Collection[Span] = ()) -> list[Span]:
-    """Remove the brackets of a binary tree that treebanks do not annotate, such as those within flat noun phrases.
+    """Remove the brackets of a binary tree that treebanks do not annotate, such as brackets within flat noun phrases.
 
     spans (sequence of (start, end, label)): The brackets in pre-order, each over two words or more.
     tags (sequence of str): Universal tags of the words.
-    keep (collection of (start, end, label)): Spans that are never removed; their labels do not matter.
+    keep (collection of (start, end, label)): Brackets that are never removed; their labels do not matter.
+    RETURNS (list of (start, end, label)): The remaining brackets in pre-order.
     """
     bounds = {(start, end) for start, end, _ in keep}
     kept: list[Span] = []
@@ -32,7 +35,9 @@ def without_flat(spans: Sequence[Span], tags: Sequence[str], *, keep: Collection
 
 
 def _is_flat(span: Span, parent: Span, tags: Sequence[str]) -> bool:
-    """Return whether treebanks leave out the bracket over a span, given its tags and its parent in the binary tree."""
+    """Return whether treebanks do not annotate a bracket, given its parent in the binary tree and the tags of the
+    words.
+    """
     start, end, _ = span
     first = tags[start]
     if first in _OPENS_NONE or (first == "ADV" and tags[start + 1] in _VERBS):

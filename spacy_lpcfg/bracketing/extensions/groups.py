@@ -1,7 +1,7 @@
 """Coarse anchors: groups of tags or word classes with similar neighbours, by agglomerative clustering.
 
-They are more accurate than the paper's anchors, the universal tags: conditioning on tags that alternate in the same
-slot removes the covariance that the method depends on.
+They are more accurate than the paper's anchors, the universal tags. The method depends on the covariance of words, and
+conditioning on tags that alternate in the same slot removes it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,10 +16,10 @@ from spacy_lpcfg.bracketing.tags import UNIVERSAL
 
 @dataclass(frozen=True)
 class TagGroups:
-    """Groups of tags with similar neighbours, by agglomerative clustering.
+    """Anchors that are groups of tags with similar neighbours, by agglomerative clustering.
 
-    Starts with one group a tag, and repeatedly merges the two groups whose merger loses least mutual information
-    between a tag and its neighbours on either side.
+    At first each tag is a group. Then the two groups are merged, again and again, whose merger loses the least mutual
+    information between a tag and its neighbours on either side.
 
     n_groups (int): Number of groups.
     """
@@ -30,6 +30,8 @@ class TagGroups:
         """Cluster the universal tags of a text; return the group of each tag, numbered from 0, int32 (N_UNIVERSAL,).
 
         Tags that do not occur join the group of X, or the first group if X does not occur either.
+
+        chunks (callable): Returns an iterable of the text; it is called once.
         """
         pairs = _pairs(chunks())
         tags = np.flatnonzero((pairs.sum(axis=0) + pairs.sum(axis=1))[:N_UNIVERSAL])
@@ -52,10 +54,10 @@ def _pairs(chunks: Iterable[Chunk]) -> np.ndarray:
 
 
 def merge_groups(pairs: np.ndarray, classes: Sequence[int], n_groups: int) -> list[list[int]]:
-    """Cluster classes agglomeratively: each step merges the pair that loses least information about neighbours.
+    """Cluster classes: each step merges the two groups that lose the least mutual information with their neighbours.
 
-    pairs (float, (n, n)): Class bigram counts.
-    classes (sequence of int): The classes to merge.
+    pairs (float, (n, n)): Bigram counts of the classes.
+    classes (sequence of int): The classes to merge; other classes only count as neighbours.
     n_groups (int): Number of groups that remain.
     RETURNS (list of list of int): The classes of each group.
     """

@@ -1,16 +1,16 @@
 """Unsupervised part-of-speech induction: word classes from raw text, and a universal tag for each class.
 
-Classes are learned by `words.learning.learn_classes`; other words are classified by letter case, shape and ending. The
-distinctions that the bracketer needs are then derived from the distribution of the classes:
+Classes of frequent words are learned by `words.learning.learn_classes`; other words are classified by letter case,
+shape and ending. The universal tags, as far as the bracketer distinguishes them, follow from where the classes occur:
 
 1. Finite verbs are the classes of which most short sentences have exactly one word, neither the first nor the last.
-2. All other classes are merged into a few groups, each time the two that lose least of the mutual information between a
-   class and its neighbours. The group with most tokens is of nouns.
-3. Modifiers are groups that stand before nouns more often than by chance, and after nouns less often.
+2. All other classes are merged into a few groups, each time the two groups that lose the least mutual information
+   between a class and its neighbours. The group with most tokens is of nouns.
+3. Modifiers are the groups that stand before nouns more often than by chance, and after nouns less often.
 4. Pronouns are the group that stands before finite verbs most often, relative to chance.
 5. The coordinator is the class that stands between two words of one group most often, beyond chance.
 
-The remaining groups have tags that the bracketer does not distinguish.
+The remaining groups get tags that the bracketer does not distinguish.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LEAST_TOKENS = 100  # by which the shares of a candidate for the coordinator ar
 
 
 def is_mark(word: str) -> bool:
-    """Return whether a token is punctuation or a currency sign, by its form."""
+    """Return whether a token is punctuation or a currency sign, judged by its characters."""
     return word in _BRACKETS or (word not in _WORDS and not any(char.isalnum() for char in word))
 
 
@@ -58,11 +58,11 @@ class InducedTags:
     names: Mapping[str, str]
 
     def fine(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Return the name of the class of each word, as tags for a grammar."""
+        """Return the name of the class of each word, a fine-grained tag for a grammar."""
         return tuple(_fine(words, self.classes, self.endings))
 
     def tags(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Return the universal tag of each word, as tags for the bracketer."""
+        """Return the universal tag of each word, for the bracketer; "X" for words whose class has no tag."""
         return tuple(self.names.get(name, "X") for name in self.fine(words))
 
 
@@ -95,7 +95,12 @@ def _fine(words: Sequence[str], classes: WordClasses, endings: frozenset[str]) -
 
 
 def _class_of(word: str, is_first: bool, classes: WordClasses, endings: frozenset[str]) -> str:
-    """Return the name of a word's class; without a class, its letter case and shape, and its ending if in `endings`."""
+    """Return the name of a word's class; for a word without a class, a name for its letter case, shape and ending.
+
+    The ending is left out unless the name with it is in `endings`.
+
+    is_first (bool): Whether only punctuation is before the word, so that a capital is not informative.
+    """
     if is_mark(word):
         return PUNCTUATION
     known = (classes.of(word.lower()) if is_first else OTHER) or classes.of(word)
@@ -114,7 +119,7 @@ def _ending(word: str, is_first: bool) -> str:
 
 
 def _endings(sentences: Iterable[Sequence[str]], classes: WordClasses) -> frozenset[str]:
-    """Return the names (see `_ending`) that at least `_LEAST_OF_ENDING` tokens without a word class have."""
+    """Return the names (see `_ending`) that at least `_LEAST_OF_ENDING` tokens without a word class share."""
     counts = Counter(
         _ending(word, k == 0)
         for words in sentences
@@ -141,8 +146,10 @@ def _pairs(tagged: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[str]]:
 def finite_verbs(tagged: Iterable[Sequence[str]]) -> list[str]:
     """Return the classes of which most short sentences have exactly one word, neither the first nor the last.
 
-    The set is found by hill climbing from each class: a step adds or removes the class that maximizes the number of
-    sentences with exactly one word.
+    The set is found by hill climbing from each class: a step adds or removes one class, so that as many sentences as
+    possible have exactly one word of the set.
+
+    tagged (iterable of sequence of str): The names of the classes in each sentence.
     """
     rows = [row for row in map(_simple, tagged) if _LEAST_WORDS <= len(row) <= _MOST_WORDS]
     names = sorted({name for row in rows for name in row if name.startswith("C")})
@@ -175,7 +182,7 @@ def _climb(counts: np.ndarray, first: int) -> tuple[int, np.ndarray]:
 
 
 def _simple(names: Sequence[str]) -> list[str]:
-    """Return the classes of a sentence without final punctuation; none if punctuation divides it."""
+    """Return the classes of a sentence without its final punctuation; [] if other punctuation divides it."""
     inner = list(names)
     while inner and inner[-1] == PUNCTUATION:
         inner.pop()
@@ -183,7 +190,12 @@ def _simple(names: Sequence[str]) -> list[str]:
 
 
 def _named(pairs: np.ndarray, groups: Sequence[Sequence[int]], verbs: Sequence[int]) -> dict[int, str]:
-    """Return the universal tag of each class in the groups."""
+    """Return the universal tag of each class in the groups, as a dict from class indices.
+
+    pairs (float64, (n, n)): Bigram counts of the classes.
+    groups (sequence of sequence of int): The groups of classes, finite verbs left out.
+    verbs (sequence of int): The classes of finite verbs.
+    """
     total, usage = pairs.sum(), pairs.sum(axis=1)
     sizes = [usage[list(group)].sum() for group in groups]
     nouns = list(groups[int(np.argmax(sizes))])

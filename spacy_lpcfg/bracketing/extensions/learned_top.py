@@ -1,6 +1,4 @@
-"""Learned rule for the top bracket: choose the finite verb, or clause boundary, before which a sentence is split in
-two.
-"""
+"""Learned rule for the top split: the finite verb, or clause boundary, before which a sentence is divided in two."""
 
 from __future__ import annotations
 
@@ -19,10 +17,10 @@ _PRIOR = 2.0  # pseudo-count by which each of the two distributions of cues is s
 
 
 class TopScores(NamedTuple):
-    """A learned rule for the top bracket: it chooses the verb before which the sentence is split.
+    """A learned rule for the top split: a sentence is divided at a clause boundary, or before the highest-scoring verb.
 
-    values (float32, (2 * N_SYMBOLS,)): Log-odds that a verb is the only one in its sentence, by the symbol before it
-        and by whether there is punctuation between them.
+    values (float32, (2 * N_SYMBOLS,)): Log-odds, in nats, that a verb is the only verb of its sentence, given its cue:
+        the symbol before it, and whether punctuation is between them (see `cue`).
     first (float): Bonus that is added to the log-odds of the first verb.
     """
 
@@ -30,7 +28,11 @@ class TopScores(NamedTuple):
     first: float
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
-        """Return the position of the word before which to split; 0 if no finite verb follows the first word."""
+        """Return the word position before which to split a sentence; 0 if no finite verb follows the first word.
+
+        sentence (Plain): The sentence without punctuation; positions count its words.
+        symbols (bytes): The symbols of its words, from `Symbols.encode`.
+        """
         verbs = finite_verbs(sentence)
         at_comma = self._clause(sentence, symbols, verbs)
         if at_comma:
@@ -45,9 +47,9 @@ class TopScores(NamedTuple):
     def _clause(self, sentence: Plain, symbols: bytes, verbs: Sequence[int]) -> int:
         """Return the position of the word after the last clause boundary at a comma, semicolon or colon; 0 if none.
 
-        At a clause boundary there is a verb before it, and after it a subject (the next noun or pronoun) with a finite
-        verb behind that. The verb does not count if its cue scores below `_LEAST_CUE`, as after a relative pronoun.
-        Differs from rule 1 of `heuristic_split` in this, and in that pronouns can be subjects.
+        At a clause boundary, a verb is before it, and after it a subject (the next noun or pronoun) with a finite verb
+        behind the subject, whose cue scores `_LEAST_CUE` or more (less after relative pronouns, for example). Differs
+        from rule 1 of `heuristic_split` in this score, and in that pronouns can be subjects.
         """
         for split in reversed(_separated(sentence)):
             subject = next(
@@ -78,14 +80,17 @@ def _separated(sentence: Plain) -> list[int]:
 
 
 def cue(sentence: Plain, symbols: bytes, verb: int) -> int:
-    """Return the index into `TopScores.values` of the symbol and punctuation before the verb at a position above 0."""
+    """Return the index into `TopScores.values` for the symbol and the punctuation before a verb.
+
+    verb (int): Position of the verb among the words, above 0.
+    """
     return 2 * symbols[verb - 1] + (sentence.segments[verb] != sentence.segments[verb - 1])
 
 
 def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0) -> TopScores:
-    """Learn the rule for the top bracket from the cues before the only verb of a sentence and before one of several.
+    """Learn the scores of cues: which cues stand before the only verb of a sentence, and which before one of several.
 
-    sentences (iterable of (Plain, bytes)): Sentences with their symbols.
+    sentences (iterable of (Plain, bytes)): Sentences, and the symbols of their words.
     first (float): Bonus of the first verb, see `TopScores`.
     """
     only, several = np.zeros(2 * N_SYMBOLS), np.zeros(2 * N_SYMBOLS)

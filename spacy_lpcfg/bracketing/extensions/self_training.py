@@ -1,10 +1,10 @@
 """Self-training of a span model: alternately estimates span scores from trees, and the best trees from the scores.
 
-This is hard EM on the model of Klein and Manning (2002), in which the yield and the context of a span depend on whether
-it is a bracket. It starts from spectral trees; from right-branching or random trees the result is several points of F1
-lower. The top bracket is kept fixed, since otherwise every round makes the trees worse. Differs from theirs: (1) the
-best trees instead of expectations; (2) yields of more than five words are represented by their ends and their length;
-(3) punctuation is part of yields and contexts; (4) the most frequent words are symbols.
+This is hard EM on the model of Klein and Manning (2002), in which the yield (words) and the context of a span depend on
+whether it is a bracket. It starts from spectral trees; from right-branching or random trees the result is several
+points of F1 lower. The top split is kept fixed, since otherwise every round makes the trees worse. Differs from Klein
+and Manning: (1) the best trees instead of expectations; (2) yields of more than five words are represented by their
+ends and their length; (3) punctuation is part of yields and contexts; (4) the most frequent words are symbols.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,12 +24,13 @@ _IN_TREES = 0.5  # pseudo-count of every yield and context in brackets
 class SelfTraining:
     """Settings of self-training.
 
-    n_rounds (int): Number of rounds of scores and trees.
-    max_length (int): Maximum length, without punctuation, of training sentences.
-    n_words (int): Number of frequent words that are symbols of their own.
+    n_rounds (int): Number of rounds, each of which estimates scores and then trees.
+    max_length (int): Maximum number of words, without punctuation, of training sentences.
+    n_words (int): Number of frequent words that have their own symbols.
     elsewhere (float): Pseudo-count of every yield and context outside of brackets; in brackets it is 0.5.
-    first_verb (float or None): `first` of `TopScores`; None for the paper's rule for the top bracket.
-    is_flat (bool): Whether trees are flattened, see `SpanModel`.
+    first_verb (float or None): `first` of `TopScores`; None for the paper's rule for the top split.
+    is_flat (bool): Whether brackets that treebanks do not annotate are removed, see `SpanModel`.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     n_rounds: int = 8
@@ -51,7 +52,7 @@ class Text(NamedTuple):
     lengths (int32, (n_sentences,)): Numbers of words in the sentences.
     symbols (uint8, (n,)): Symbols of the words, from `Symbols.encode`.
     segments (int32, (n,)): Segments of the words, as in `Plain`.
-    splits (int32, (n_sentences,)): Position, in its sentence, of the word before which the top bracket is split.
+    splits (int32, (n_sentences,)): Position, in its sentence, of the word before which the top split is.
     """
 
     lengths: np.ndarray
@@ -69,7 +70,7 @@ class SpanTable(NamedTuple):
 
 
 def tree_mask(lengths: np.ndarray, trees: Sequence[np.ndarray]) -> np.ndarray:
-    """Return a mask of the spans that are in the trees, uint8 (n_spans,).
+    """Return a mask of the spans that are in the trees, uint8 (n_spans,); `_spans.pyx` defines the order of the spans.
 
     lengths (int32, (n_sentences,)): Numbers of words in the sentences.
     trees (sequence of int, (n, 2)): Spans of each tree; the whole sentence is always included.
@@ -88,12 +89,13 @@ def tree_mask(lengths: np.ndarray, trees: Sequence[np.ndarray]) -> np.ndarray:
 def train(
     text: Text, in_tree: np.ndarray, settings: SelfTraining, on_round: Callable[[int], None] | None = None
 ) -> SpanTable:
-    """Train scores of yields and contexts by self-training.
+    """Train the scores of yields and contexts by self-training.
 
     text (Text): The training sentences.
-    in_tree (uint8, (n_spans,)): The initial trees, from `tree_mask`.
+    in_tree (uint8, (n_spans,)): Mask of the spans of the initial trees, from `tree_mask`.
     settings (SelfTraining): The settings.
-    on_round (callable or None): Called with the number of rounds that are done.
+    on_round (callable or None): Called after each round with the number of rounds done so far.
+    RETURNS (SpanTable): The scores; keys that are never in brackets and at most once elsewhere are left out.
     """
     views = [_View.of(keys) for keys in span_keys(text.lengths, text.symbols, text.segments)]
     is_whole = tree_mask(text.lengths, [np.zeros((0, 2), np.int64)] * len(text.lengths)).astype(bool)
@@ -111,7 +113,7 @@ def train(
 
 
 class _View(NamedTuple):
-    """The keys of all spans, either by their yields or by their contexts.
+    """The keys of all spans, either of their yields or of their contexts.
 
     keys (int64, (n_keys,)): Sorted distinct keys.
     ids (int32, (n_spans,)): Index of each span's key in `keys`.

@@ -1,4 +1,4 @@
-"""A frozen table of span scores by yields and contexts."""
+"""The immutable span model: scores of a span's yield (its words) and context (its neighbours)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ _FLAGS |= {"PRON": MODIFIER, "CCONJ": OPENS_NONE, "INTJ": OPENS_NONE, "ADV": ADV
 
 @dataclass(frozen=True, eq=False)
 class SpanModel:
-    """Log-odds of a bracket by its yield and its context: log P(key | bracket) - log P(key | other span), in nats.
+    """Scores of spans; a span's score is the sum of the log-odds of its yield and of its context, in nats.
+
+    The log-odds of the key of a yield or context are log P(key | bracket) - log P(key | other span).
 
     symbols (Symbols): The encoding of words.
-    keys (int64, (n,)), values (float32, (n,)): Scores of yields and contexts by their keys from `_spans.span_keys`.
-    unseen (float64, (2,)): Scores of unseen yields and of unseen contexts.
-    top (TopScores or None): The rule for the top bracket; None for the paper's rule.
+    keys (int64, (n,)), values (float32, (n,)): Log-odds of yields and contexts by their keys from `_spans.span_keys`.
+    unseen (float64, (2,)): Log-odds of unseen yields and of unseen contexts.
+    top (TopScores or None): The rule for the top split; None for the paper's rule.
     is_flat (bool): Whether brackets that treebanks do not annotate are removed from the best tree: brackets that begin
         with a coordinator or an interjection, over an adverb with the verb phrase after it, and within groups of
         nominal words, as in `the [old house]`.
@@ -47,14 +49,19 @@ class SpanModel:
         return SpanScores(self.keys, self.values, of_yield, of_context, flags)
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
-        """Return the word position of the top split; 0 if the best tree decides it."""
+        """Return the word position of the top split; 0 if the rule finds none and the best tree decides it.
+
+        sentence (Plain): The sentence without punctuation.
+        symbols (bytes): The symbols of its words, from `Symbols.encode`.
+        """
         return heuristic_split(sentence) if self.top is None else self.top.split(sentence, symbols)
 
     def spans(self, symbols: bytes, segments: np.ndarray, split: int) -> tuple[list[tuple[int, int]], list[float]]:
-        """Compute the brackets of a sentence, except for the whole sentence, and their scores from 0 to 1.
+        """Compute the brackets of a sentence, except for the whole sentence.
 
         symbols (bytes), segments (int32, (n,)): Symbols and segments of two or more words.
         split (int): Word position of the top split; 0 if the best tree decides it.
+        RETURNS (list of (start, end), list of float): The brackets as ranges of words, and their scores from 0 to 1.
         """
         return self._table.decode(symbols, segments, split)
 

@@ -1,4 +1,4 @@
-"""Symbols of words for span scores: a universal tag, or for the most frequent words the word with its tag."""
+"""Symbols of words in span scores: the universal tag, or for the most frequent words the word and its tag."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ N_SYMBOLS = 256
 
 
 class Symbols:
-    """Encoder of words as symbol ids: 0 is the sentence boundary, 1 to N_UNIVERSAL are tags, higher ids tagged words.
+    """Encoder of words as symbol ids from 0 to 255.
 
-    lexical (sequence of str): Symbols of words as "TAG word", the word in lower case; at most 255 - N_UNIVERSAL.
+    Id 0 is the sentence boundary, 1 to N_UNIVERSAL are universal tags, and higher ids are words with a tag.
+
+    lexical (sequence of str): The words with their tags as "TAG word", in lower case; at most 255 - N_UNIVERSAL.
     RAISES (ValueError): If `lexical` is longer.
     """
 
@@ -29,7 +31,13 @@ class Symbols:
 
     @classmethod
     def learn(cls, sentences: Iterable[Sentence], n_words: int) -> Symbols:
-        """Collect the `n_words` most frequent words of a text, with each tag of at least 1% of their occurrences."""
+        """Give symbols to the `n_words` most frequent words of a text, one for each tag of at least 1% of their tokens.
+
+        If there are too many, the symbols of the least frequent words are left out.
+
+        sentences (iterable of (words, tags)): The text.
+        n_words (int): Number of words.
+        """
         counts: Counter[str] = Counter()
         pairs: Counter[tuple[str, int]] = Counter()
         for words, tags in sentences:
@@ -62,5 +70,5 @@ class Symbols:
         return bytes(out)
 
     def tags(self) -> list[str]:
-        """Return the universal tag of every symbol from 1 on."""
+        """Return the universal tag of each symbol, from symbol 1 on."""
         return [*UNIVERSAL, *(text.split(" ", 1)[0] for text in self.lexical)]

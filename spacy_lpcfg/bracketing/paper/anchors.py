@@ -12,23 +12,26 @@ from spacy_lpcfg.bracketing.tags import COARSE, UNIVERSAL
 
 @runtime_checkable
 class TagAnchors(Protocol):
-    """Interface of methods that group the universal tags, such as `PaperAnchors` and `TagGroups`."""
+    """Interface of groupings of the universal tags, such as `PaperAnchors` and `TagGroups`."""
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
-        """Return the group of each universal tag from 0, int32 (N_UNIVERSAL,)."""
+        """Return the group of each universal tag, numbered from 0, int32 (N_UNIVERSAL,).
+
+        chunks (callable): Returns an iterable of the text, anew at every call.
+        """
         ...
 
 
 @dataclass(frozen=True)
 class PaperAnchors:
-    """Anchors of the paper: each universal tag of Petrov, Das and McDonald (2012) is a group of its own."""
+    """The paper's anchors: each universal tag of Petrov, Das and McDonald (2012) is a group."""
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
-        """Return the group of each universal tag, int32 (N_UNIVERSAL,); the text is not read."""
+        """Return the group of each universal tag, int32 (N_UNIVERSAL,); `chunks` is not called."""
         return grouping([COARSE.get(tag, tag) for tag in UNIVERSAL])
 
 
 def grouping(names: Sequence[str]) -> np.ndarray:
-    """Return the number of each name, int32 (n,); distinct names are numbered from 0 by first occurrence."""
+    """Number distinct names from 0 in the order of their first occurrence; return each name's number, int32 (n,)."""
     order: dict[str, int] = {}
     return np.array([order.setdefault(name, len(order)) for name in names], dtype=np.int32)

@@ -13,8 +13,8 @@ def best_tree(log_weights: np.ndarray) -> list[Span]:
     """Return the binary tree with the largest total span weight (CKY).
 
     log_weights (float64, (n + 1, n + 1)): Log-weight of the span [i, j) at i, j; other entries are ignored.
-    RETURNS (list of (start, end)): The n - 1 spans of two or more words in pre-order. Ties are broken, from the top, by
-        the leftmost split.
+    RETURNS (list of (start, end)): The n - 1 spans of two or more words in pre-order; [] for less than two words. Ties
+        are broken, from the top, by the leftmost split.
     RAISES (ValueError): If the matrix is not square or not finite.
     """
     log_weights = np.asarray(log_weights, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Word vectors from Brown clusters (Brown et al. 1992).
+"""Word vectors made from Brown clusters (Brown et al. 1992).
 
 Differs from Brown et al.: the clusters are found by the exchange algorithm (Martin, Liermann and Ney 1998), which
 reaches a higher likelihood than merging, and only then merged into a binary tree.
@@ -22,9 +22,10 @@ _VOCABULARY_SIZE = 20_000  # most words with a cluster; others are represented b
 
 @dataclass(frozen=True)
 class Brown:
-    """Word vectors from Brown clusters: the first log2(C) bits of the cluster's path, and the cluster one-hot.
+    """Learner of word vectors from Brown clusters (section 4.1 of Parikh, Cohen and Xing 2014).
 
-    See section 4.1 of Parikh, Cohen and Xing (2014).
+    A word's vector is the first log2(C) bits of its cluster's path in the binary tree of clusters, and the cluster
+    one-hot.
 
     n_clusters (int): Number of clusters C, a power of two.
     """
@@ -32,9 +33,11 @@ class Brown:
     n_clusters: int = 64
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
-        """Learn word vectors from text; the result does not depend on `seed`.
+        """Learn word vectors from text.
 
-        RAISES (ValueError): If there are fewer words than clusters, or C is not a power of two.
+        chunks (callable): Returns an iterable of the text, anew at every call.
+        seed (int): Ignored, since clustering is deterministic.
+        RAISES (ValueError): If there are fewer frequent words than clusters, or C is not a power of two.
         """
         n_bits = int(self.n_clusters).bit_length() - 1
         if self.n_clusters < 2 or 1 << n_bits != self.n_clusters:
@@ -53,7 +56,7 @@ class Brown:
 
 
 def merge_paths(pairs: np.ndarray) -> list[str]:
-    """Merge classes into a binary tree, each time the pair that loses least likelihood.
+    """Merge classes into a binary tree, each time the two classes whose merger loses the least likelihood.
 
     pairs (int, (C, C)): Bigram counts of the classes.
     RETURNS (list of str): The path from the root to each class, such as "0110".
@@ -74,7 +77,7 @@ def merge_paths(pairs: np.ndarray) -> list[str]:
 
 
 def _cheapest(table: np.ndarray) -> tuple[int, int]:
-    """Return the two classes i < j whose merger loses least likelihood."""
+    """Return the two classes i < j whose merger loses the least likelihood of the bigrams."""
     n = len(table)
     i, j = np.triu_indices(n, 1)
     rows, columns = table.sum(axis=1), table.sum(axis=0)

@@ -1,7 +1,8 @@
 """Covariances of the word vectors at two positions, shared by all pairs of positions with equal anchors and distance.
 
-The kernel of section 4.1 depends only on the two tags, the direction and the distance. So the sums of algorithm 1 over
-all sentences are computed once, into a table over (left anchor, right anchor, distance).
+The anchors are groups of tags (`anchors.py`). The kernel of section 4.1 depends only on the two anchors, their order
+and the distance. So the sums of algorithm 1 over all sentences are computed once, in a table over (distance, left
+anchor, right anchor).
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from spacy_lpcfg.parallel import in_order
 
 
 class Covariances(NamedTuple):
-    """Sums over pairs of words, by their distance (1 to D) and the anchors of their tags.
+    """Sums over pairs of words, by their distance (1 to D) and the anchors (groups) of their tags.
 
-    sums (float32, (D, A, A, p, p)): Sums of the outer products of the two vectors.
+    sums (float32, (D, A, A, p, p)): Sums of the outer products of the left and the right word's vector.
     counts (float64, (D, A, A)): Numbers of pairs.
     """
 
@@ -39,7 +40,7 @@ def covariances(
     max_distance: int = 60,
     n_jobs: int | None = None,
 ) -> Covariances:
-    """Sum up the covariances of a text, in constant memory.
+    """Sum the covariances of a text, one chunk at a time.
 
     chunks (iterable of Chunk): The text.
     embedding (Embedding): The word vectors.
@@ -62,17 +63,18 @@ def covariances(
 def _of_chunk(
     vectors: np.ndarray, ids: np.ndarray, anchors: np.ndarray, offsets: np.ndarray, max_distance: int, n_anchors: int
 ) -> Covariances:
-    """Sum up the covariances of one chunk, whose words have the vectors `vectors[ids]`."""
+    """Sum the covariances of one chunk, whose words have the vectors `vectors[ids]`."""
     table = Covariances.zeros(max_distance, n_anchors, vectors.shape[1])
     add_pairs(table, vectors[ids], anchors, offsets)
     return table
 
 
 def add_pairs(table: Covariances, vectors: np.ndarray, anchors: np.ndarray, offsets: np.ndarray) -> None:
-    """Add all pairs of words in some sentences to a table, in place.
+    """Add all pairs of words within sentences to a table, in place.
 
+    table (Covariances): The table.
     vectors (float32, (n, p)), anchors (int32, (n,)): Vectors and anchors of the words.
-    offsets (int64, (n_sentences + 1,)): Where the sentences begin.
+    offsets (int64, (n_sentences + 1,)): Sentence s has the words `offsets[s]:offsets[s + 1]`.
     """
     n_anchors = table.counts.shape[1]
     left_to_go = np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(vectors))

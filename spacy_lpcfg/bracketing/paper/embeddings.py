@@ -1,4 +1,4 @@
-"""Word vectors for covariances: by CCA of words and their contexts, or given by the user.
+"""Word vectors for covariances: learned by CCA (canonical correlation analysis) of words and contexts, or given.
 
 Each learner has `fit(chunks) -> Embedding`. Words are lower-cased; rare and unknown words are represented by their
 universal tag.
@@ -18,7 +18,7 @@ from spacy_lpcfg.words.brown import neighbours
 
 
 class EmbeddingVocabulary:
-    """A vocabulary of words with ids from N_UNIVERSAL on; other words have the id of their universal tag.
+    """The words that have vectors, with ids from N_UNIVERSAL on; any other word has the id of its universal tag.
 
     words (sequence of str): Distinct lower-case words.
     """
@@ -32,7 +32,7 @@ class EmbeddingVocabulary:
 
     @classmethod
     def learn(cls, chunks: Iterable[Chunk], *, min_count: int, size: int) -> "EmbeddingVocabulary":
-        """Collect the `size` most frequent words of a text among those that occur `min_count` times or more."""
+        """Collect the `size` most frequent words of a text, among the words that occur `min_count` times or more."""
         counts: Counter[str] = Counter()
         for chunk in chunks:
             counts.update(chunk.words)
@@ -71,7 +71,7 @@ Chunks = Callable[[], Iterable[Chunk]]
 
 @runtime_checkable
 class Embedder(Protocol):
-    """A learner of word vectors."""
+    """Interface of learners of word vectors, such as `CCA`, `Brown` and `GivenVectors`."""
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
         """Learn word vectors from text.
@@ -88,10 +88,11 @@ MIN_COUNT = 3  # words that occur less often have none
 
 @dataclass(frozen=True)
 class CCA:
-    """Word vectors by one-step CCA of words and the words on either side (OSCCA; Dhillon et al. 2012).
+    """Learner of word vectors by one-step CCA of words and the words on either side (OSCCA; Dhillon et al. 2012).
 
-    By default the square roots of counts are decomposed instead of the counts (Stratos, Collins and Hsu 2015), which
-    gains several points of F1. Rows are scaled by the singular values and then to length 1.
+    CCA is canonical correlation analysis. By default the square roots of counts are decomposed instead of the counts
+    (Stratos, Collins and Hsu 2015), which gains several points of F1. Rows are scaled by the singular values and then
+    to length 1.
 
     size (int): Dimension p of the vectors.
     window (int): Number of context words on either side.
@@ -105,7 +106,9 @@ class CCA:
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
         """Learn word vectors from text.
 
-        RAISES (ValueError): If there are not more words than dimensions.
+        chunks (callable): Returns an iterable of the text, anew at every call.
+        seed (int): Seed of the singular value decomposition.
+        RAISES (ValueError): If the number of frequent words is not larger than the number of dimensions.
         """
         vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=MIN_COUNT, size=_VOCABULARY_SIZE)
         n = len(vocabulary) + 1  # the last id is the sentence boundary
@@ -124,10 +127,10 @@ class CCA:
 
 @dataclass(frozen=True, eq=False)
 class GivenVectors:
-    """Word vectors given by the user, such as those of a pipeline's vocabulary.
+    """Word vectors that the user has, such as the vectors of a pipeline's vocabulary.
 
-    words (sequence of str): Words; of those that are equal in lower case the first one counts.
-    vectors (float, (len(words), p)): Their vectors.
+    words (sequence of str): Words; among words that are equal in lower case the first one counts.
+    vectors (float, (len(words), p)): The vector of each word.
     size (int): Number of principal dimensions, weighted by word frequency, to project to; 0 for no projection.
     """
 
@@ -141,9 +144,12 @@ class GivenVectors:
         return cls(tuple(vectors), np.array(list(vectors.values()), dtype=np.float32), size)
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
-        """Select the vectors of the words in a text; the vector of a tag is the mean of its known words.
+        """Select the vectors of the words in a text; the vector of a tag is the mean over its tokens with a vector.
 
-        RAISES (ValueError): If the numbers of vectors and words differ, or too few words of the text have a vector.
+        chunks (callable): Returns an iterable of the text, anew at every call.
+        seed (int): Ignored.
+        RAISES (ValueError): If the numbers of vectors and words differ, a number is not finite, or too few words of the
+            text have a vector.
         """
         vectors = np.asarray(self.vectors, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(self.words):
@@ -174,7 +180,13 @@ class GivenVectors:
 
 
 def context_counts(chunks: Iterable[Chunk], vocabulary: EmbeddingVocabulary, window: int) -> list[csr_array]:
-    """Count word pairs at each distance up to `window`, (V + 1, V + 1) each; the last id is the sentence boundary."""
+    """Count the pairs of words at each distance from 1 to `window`.
+
+    chunks (iterable of Chunk): The text.
+    vocabulary (EmbeddingVocabulary): The V ids of words and tags; id V is the sentence boundary.
+    window (int): The largest distance.
+    RETURNS (list of csr_array, (V + 1, V + 1)): The counts at each distance.
+    """
     n = len(vocabulary)
     counts = [csr_array((n + 1, n + 1), dtype=np.float64) for _ in range(window)]
     for chunk in chunks:
@@ -185,7 +197,7 @@ def context_counts(chunks: Iterable[Chunk], vocabulary: EmbeddingVocabulary, win
 
 
 def _correlation(counts: csr_array, roots: bool) -> csr_array:
-    """Scale counts, or their roots, by the roots of the margins; the largest singular value is near 1."""
+    """Scale counts (or their square roots) by the square roots of the margins; the largest singular value is near 1."""
     scaled = counts.sqrt() if roots else counts
     rows, columns = (np.maximum(counts.sum(axis=axis), 1) ** (0.25 if roots else 0.5) for axis in (1, 0))
     return diags_array(1 / rows) @ scaled @ diags_array(1 / columns)
@@ -206,7 +218,10 @@ def _usage(chunks: Iterable[Chunk], vocabulary: EmbeddingVocabulary) -> tuple[np
 
 
 def _principal(rows: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
-    """Project rows (n, p) on the `size` leading eigenvectors of their weighted second moments, (n, size)."""
+    """Project rows on the `size` leading eigenvectors of their weighted second moments, float (n, size).
+
+    rows (float, (n, p)), weights (float, (n,)): The rows and their weights.
+    """
     moments = (rows * weights[:, None]).T @ rows
     _, directions = np.linalg.eigh(moments)
     return rows @ directions[:, ::-1][:, :size]

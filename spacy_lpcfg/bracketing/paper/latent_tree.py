@@ -1,8 +1,11 @@
 """Minimal projective latent tree over the words of a sentence (sections 3.1 and 3.3 of Parikh, Cohen and Xing 2014).
 
-Among the projective binary trees with a given top split, the minimal tree has the smallest sum of edge lengths. The
-length of an edge is estimated from distances between words: by the mean of equation 3 over one word from each of the
-four subtrees that meet at an inner edge, or of equation 4 over a leaf and one word from each of the two others.
+The minimal tree has the smallest sum of edge lengths among the projective binary trees with a given top split (the
+position at which the whole sentence is divided). The length of an edge is estimated from distances between words:
+
+- of an inner edge, by the mean of equation 3 over one word from each of the four subtrees that meet at it;
+- of an edge above a word, by the mean of equation 4 over the word and one word from each of the two other subtrees.
+
 O(n^4) time, O(n^3) memory.
 """
 
@@ -16,7 +19,7 @@ from spacy_lpcfg.bracketing._latent_tree import minimal
 
 
 class LatentTree(NamedTuple):
-    """A rooted latent tree, as its spans and edge lengths.
+    """A rooted latent tree, given as its spans and edge lengths.
 
     cost (float): Total length of the edges.
     spans (int32, (n_spans, 2)): Half-open spans of two or more words in pre-order, without the whole sentence.
@@ -31,9 +34,9 @@ class LatentTree(NamedTuple):
 def minimal_tree(distances: np.ndarray, split: int) -> LatentTree:
     """Compute the minimal latent tree of a sentence.
 
-    distances (float64, (n, n)): Symmetric distances of two or more words, which may be negative. A term of one leaf
-        alone, as in d(i, j) + f(i) + f(j), changes no tree.
-    split (int): Position of the top split, 0 < split < n.
+    distances (float64, (n, n)): Symmetric distances between two or more words, which may be negative. Distances d(i, j)
+        + f(i) + f(j), with any f, give the same tree as d(i, j).
+    split (int): The top split is before the word at this position, 0 < split < n.
     RAISES (ValueError): If the distances are not square or not finite, or the split is out of range.
     """
     n = len(distances)

@@ -8,7 +8,7 @@ from spacy_lpcfg.bracketing.paper.covariances import Covariances
 
 
 def kernel(distance: np.ndarray, other: np.ndarray, gamma: float) -> np.ndarray:
-    """Return the weight of pairs of words at distance d' = `other` in an estimate for the distance d = `distance`.
+    """Return the weight of pairs of words at distance d' = `other` in the estimate for the distance d = `distance`.
 
     This is K of section 4.1 for equal tags: max(0, 1 - kappa / gamma), kappa = |d - d'| / (d + d'). Arrays are
     broadcast. Differs from the paper: the absolute value, which the printed formula lacks; without it every longer
@@ -22,7 +22,8 @@ def smooth(table: Covariances, gamma: float, n_distances: int) -> tuple[np.ndarr
 
     table (Covariances): Sums at distances 1 to D, for A anchors and vectors of dimension p.
     gamma (float): The bandwidth of `kernel`.
-    RETURNS (tuple): Means, float64 (n_distances, A, A, p, p), and effective counts, float64 (n_distances, A, A).
+    n_distances (int): The largest distance to compute means for.
+    RETURNS (float64 (n_distances, A, A, p, p), float64 (n_distances, A, A)): Means, and weighted numbers of pairs.
     """
     n_collected = len(table.counts)
     weights = kernel(np.arange(1, n_distances + 1)[:, None], np.arange(1, n_collected + 1)[None, :], gamma)
@@ -33,9 +34,10 @@ def smooth(table: Covariances, gamma: float, n_distances: int) -> tuple[np.ndarr
 
 
 def log_volume(covariances: np.ndarray, m: int) -> np.ndarray:
-    """Return log Lambda_m, the sum of the logarithms of the m largest singular values; -inf if the rank is less than m.
+    """Return log Lambda_m, the sum of the logarithms of the m largest singular values, float (...).
 
-    covariances (float, (..., p, p)): Covariance matrices.
+    covariances (float, (..., p, p)): Covariance matrices; where the rank is smaller than m, the result is -inf.
+    m (int): Number of singular values.
     """
     values = np.linalg.svd(covariances, compute_uv=False)[..., :m]
     with np.errstate(divide="ignore"):
@@ -44,15 +46,21 @@ def log_volume(covariances: np.ndarray, m: int) -> np.ndarray:
 
 
 def distance_table(table: Covariances, *, m: int, gamma: float, n_distances: int, min_pairs: float = 50) -> np.ndarray:
-    """Compute the metric of two words by their anchors and distance, float64 (A, A, n_distances).
+    """Compute the metric between words from their anchors (groups of tags) and distance, float64 (A, A, n_distances).
 
     Values are -log Lambda_m of the smoothed covariances. The other two terms of equation 5 depend on one word each, and
     change no tree (see `minimal_tree`).
 
-    min_pairs (float): A cell of fewer pairs, or of a smaller rank than m, takes the value of all tags together at its
-        distance, or at the next larger (else the largest) distance where these have enough pairs and rank.
-    RAISES (ValueError): If all tags together have a smaller rank than m at every distance.
-        (ValueError): If m is not from 1 to the dimension of the vectors.
+    table (Covariances): Sums over pairs of words.
+    m (int): Number of singular values.
+    gamma (float): The bandwidth of `kernel`.
+    n_distances (int): The largest distance.
+    min_pairs (float): A pair of anchors that has fewer pairs of words at a distance (weighted by `kernel`), or a
+        smaller rank than m, takes the value of all tags together at this distance. If these have too few pairs or too
+        small a rank there, they take their value at the next larger distance with enough, or at the largest such
+        distance.
+    RAISES (ValueError): If m is not from 1 to the dimension of the vectors, or all tags together have a smaller rank
+        than m at every distance.
     """
     if not 0 < m <= table.sums.shape[-1]:
         raise ValueError(f"Expected m from 1 to {table.sums.shape[-1]}, the dimension of the word vectors; got {m}.")

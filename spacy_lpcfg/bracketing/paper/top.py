@@ -1,4 +1,4 @@
-"""The top bracket, which splits a sentence in two, by the paper's rule (section 4.1 of Parikh, Cohen and Xing 2014)."""
+"""The top split, which divides a sentence in two, by the rules of section 4.1 of Parikh, Cohen and Xing (2014)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ VERBS = (VERB, FINITE_VERB)
 
 
 def heuristic_split(sentence: Plain) -> int:
-    """Return the position of the word before which the paper's rule splits a sentence; 0 for less than two words.
+    """Return the word position before which the paper's rules split a sentence in two; 0 for less than two words.
 
-    The sentence is split
+    Positions count the words without punctuation. The sentence is split
 
     1. at the last comma, semicolon or colon with a verb before it, and a noun followed by a verb after it;
     2. otherwise before the first verb that is not a participle, as far as the tags tell;
@@ -25,20 +25,20 @@ def heuristic_split(sentence: Plain) -> int:
 
 
 def comma_split(sentence: Plain) -> int:
-    """Return the word position of the top split by rule 1 of `heuristic_split`; 0 if the rule does not apply."""
+    """Return the word position before which rule 1 of `heuristic_split` splits; 0 if the rule does not apply."""
     at_comma = _last_comma(sentence.tokens)
     split = sum(position < at_comma for position in sentence.positions) if at_comma else 0
     return split if split < len(sentence.positions) else 0
 
 
 def finite_verbs(sentence: Plain) -> list[int]:
-    """Return the positions, among the words, of verbs that are not participles."""
+    """Return the positions, among the words without punctuation, of verbs that are not participles."""
     tokens = sentence.tokens
     return [k for k, position in enumerate(sentence.positions) if tokens[position].kind == FINITE_VERB]
 
 
 def _last_comma(tokens: Sequence[Token]) -> int:
-    """Return the index among the tokens of the comma, semicolon or colon at which rule 1 splits; 0 if none."""
+    """Return the token index of the comma, semicolon or colon at which rule 1 splits; 0 if the rule does not apply."""
     kinds = [token.kind for token in tokens]
     if SEPARATOR not in kinds:
         return 0

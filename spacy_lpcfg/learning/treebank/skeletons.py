@@ -95,7 +95,7 @@ class Skeletons:
         return np.flatnonzero(self.left != NONE)
 
     def between(self, first: int, end: int) -> Skeletons:
-        """Return the trees `first` to `end - 1`, with nodes renumbered from 0, and the same ids of symbols and words."""
+        """Return trees `first` to `end - 1`, with nodes renumbered from 0, and the same ids of symbols and words."""
         rows = slice(*(int(self.roots[:n_roots].max(initial=NONE)) + 1 for n_roots in (first, end)))
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
         return replace(self, **columns | {name: _shifted(columns[name], -rows.start) for name in _NODES})
