@@ -93,9 +93,7 @@ class Bracketer(Stored):
         return min(max_words, _LONGEST_BY_METRIC) if self.span_model is None else max_words
 
     def _below(self, words: Sequence[str], sentence: Plain, longest: int) -> Iterator[tuple[tuple[int, int], float]]:
-        """Yield each bracket except for the whole sentence, as (start, end) among the words without punctuation, and
-        its score.
-        """
+        """Yield each bracket except for the whole sentence, as (start, end) among the words, with its score."""
         n = len(sentence.positions)
         if n <= longest:
             yield from zip(*self._tree(words, sentence), strict=True)

@@ -1,6 +1,4 @@
-"""Sentences in the form that the bracketer uses: without punctuation, whose position is remembered, and with token
-kinds.
-"""
+"""Sentences in the form that the bracketer uses: words without punctuation, and the kinds of all tokens."""
 
 from __future__ import annotations
 

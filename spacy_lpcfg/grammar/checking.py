@@ -175,9 +175,7 @@ def _check_tags(grammar: GrammarParameters) -> None:
 
 
 def _is(array: np.ndarray, dtype: str, *shape: int) -> bool:
-    """Return whether a value is an array of type `dtype` and shape `shape`, with floats no larger than
-    `validation.LARGEST`.
-    """
+    """Return whether a value is an array of this type and shape, with floats of at most `validation.LARGEST`."""
     return is_array(array, dtype, *shape) and (array.dtype.kind != "f" or is_moderate(array))
 
 

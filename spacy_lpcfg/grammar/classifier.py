@@ -66,8 +66,6 @@ class Classifier:
 
     @cached_property
     def _buckets(self) -> np.ndarray:
-        """Where 2**_BUCKET_BITS equal ranges of keys begin in `features`, int32 (2**_BUCKET_BITS + 1,); makes look-ups
-        fast.
-        """
+        """Where equal ranges of keys begin in `features`, for fast look-up, int32 (2**_BUCKET_BITS + 1,)."""
         edges = np.arange(2**_BUCKET_BITS + 1, dtype=np.int64) << (_KEY_BITS - _BUCKET_BITS)
         return read_only(np.searchsorted(self.features, edges).astype(np.int32))

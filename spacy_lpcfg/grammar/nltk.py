@@ -240,8 +240,9 @@ def _grammar(form: NormalForm, root_label: str) -> Grammar:
 
 
 def _lexicon(words: Mapping[tuple[str, str], float], preterminals: Sequence[str]) -> Lexicon:
-    """Return the lexicon of P(word | symbol); a word with a tag that it never has is equally likely under the tag's
-    symbols.
+    """Return the lexicon of P(word | symbol).
+
+    A word with a given tag that it never has is equally likely under all symbols of the tag.
     """
     tag_of = {name: split_chain(name)[-1] for name in preterminals}
     tags = tuple(sorted({*tag_of.values()}))

@@ -104,9 +104,7 @@ def normal_form(productions: Sequence[Production], roots: Iterable[tuple[str, fl
 
 
 def _with_tags(productions: Iterable[Production]) -> Iterator[Production]:
-    """Yield the productions, in which a new preterminal replaces each word that has siblings; then those of the
-    preterminals.
-    """
+    """Yield the productions with a new preterminal for each word that has siblings, then the new productions."""
     tags: dict[str, Production] = {}
     for production in productions:
         right = list(production.right)
@@ -173,9 +171,7 @@ class _Chains:
         return self._of[symbol]
 
     def share(self, chain: Chain) -> float:
-        """Return the probability that the last symbol of a chain produces a word (or, if the chain is above pairs, a
-        pair).
-        """
+        """Return the probability that the last symbol of a chain produces a word, or a pair if it is above pairs."""
         of_end = (self.words, self.pairs, self.unary)
         if sum(chain.end in part for part in of_end) == 1:
             return 1.0

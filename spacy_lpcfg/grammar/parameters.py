@@ -76,9 +76,7 @@ class GrammarParameters:
 
     @cached_property
     def state_offsets(self) -> np.ndarray:
-        """Where the states of each symbol begin in `root_vectors`; the last entry is its length, int64 (n_symbols +
-        1,).
-        """
+        """Where each symbol's states begin in `root_vectors`; the last entry is its length, int64 (n_symbols + 1,)."""
         return read_only(offsets(self.n_states))
 
     def tensor(self, rule: int) -> np.ndarray:
@@ -93,9 +91,7 @@ class GrammarParameters:
 
     @cached_property
     def chains(self) -> tuple[tuple[str, ...], ...]:
-        """The labels of each symbol's unary chain, top first, which for a preterminal end with its tag; () for symbols
-        "@".
-        """
+        """The labels of each symbol's unary chain, top first, a preterminal's tag included; () for "@" symbols."""
         return tuple(
             () if self.is_intermediate(symbol) else tuple(split_chain(name)) for symbol, name in enumerate(self.symbols)
         )

@@ -1,6 +1,4 @@
-"""Learner of a parser from raw text alone: several grammars, each with its own word classes, learn from their joint
-trees.
-"""
+"""Learner of a parser from raw text: several grammars with their own word classes learn from their joint trees."""
 
 from __future__ import annotations
 

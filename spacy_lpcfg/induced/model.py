@@ -131,9 +131,7 @@ class Induced(ParsingModel):
         return [np.asarray(np.mean(posteriors, axis=0)) for posteriors in of_members]
 
     def to_values(self) -> dict[str, Any]:
-        """Return the fields of all members as a dict: "0.words" is the field "words" of member 0; "n_members" is their
-        number.
-        """
+        """Return the fields of all members as a dict, with names such as "0.words" for member 0; and "n_members"."""
         fields = {f"{i}.{name}": value for i, one in enumerate(self.members) for name, value in one.to_values().items()}
         return {"n_members": len(self.members), **fields}
 

@@ -53,9 +53,7 @@ class InducedParser(SentenceParser):
         return [{tag: n / len(members) for tag, n in Counter(tags).most_common()} for tags in of_words]
 
     def _brackets(self, words: Sequence[str]) -> dict[Span, float]:
-        """Return the posterior of each bracket above `MIN_POSTERIOR`, in pre-order; 1 for the bracket over the
-        sentence.
-        """
+        """Return the posteriors of brackets above `MIN_POSTERIOR` in pre-order; 1 for the bracket over the sentence."""
         brackets = {(0, len(words), SENTENCE): 1.0}
         positions = [i for i, word in enumerate(words) if not is_mark(word)]
         if len(positions) < 3:
@@ -94,9 +92,7 @@ class BracketCandidates(Candidates[Parse]):
     bracket_cost = 0.42
 
     def least_risk(self, bracket_cost: float) -> Parse:
-        """Return the tree with the largest sum of (posterior - `bracket_cost`) over its brackets, then without flat
-        brackets.
-        """
+        """Return the tree with the largest sum of (posterior - `bracket_cost`), without its flat brackets."""
         words, constraints = self.query.words, self.query.constraints
         brackets, tags = self.posteriors.brackets, self.posteriors.best_tags
         if constraints:

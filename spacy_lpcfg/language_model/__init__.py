@@ -1,6 +1,4 @@
-"""Language models: the aggregate Markov model of Saul and Pereira (1997), learned with EM or pivots, and Kneser-Ney
-models.
-"""
+"""Language models: Kneser-Ney, and the aggregate Markov model of Saul and Pereira (1997), learned by EM or pivots."""
 
 from __future__ import annotations
 

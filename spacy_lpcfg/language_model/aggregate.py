@@ -46,9 +46,7 @@ class Bigrams:
 
     @classmethod
     def of_matrix(cls, matrix: sparse.csr_matrix) -> Bigrams:
-        """Take the counts from a matrix (n_words, n_words) with a row for each w1; probabilities may take the place of
-        counts.
-        """
+        """Take the bigrams from a matrix of counts (or probabilities), (n_words, n_words), with a row for each w1."""
         matrix = matrix.copy()
         matrix.sum_duplicates()
         matrix.eliminate_zeros()

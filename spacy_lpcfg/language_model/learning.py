@@ -176,9 +176,7 @@ class LanguageModelLearner(Variants):
         return LanguageModelFit(best[1], history)
 
     def _iterations(self, bigrams: Bigrams) -> Iterator[tuple[Aggregate, float, float]]:
-        """Yield the model after each iteration (the start first), its log-likelihood in nats, and the CPU seconds so
-        far.
-        """
+        """Yield the initial model and the model of each iteration, with log-likelihood in nats and CPU seconds."""
         begin, elsewhere = time.process_time(), 0.0
         n_iterations = METHODS[self.method].n_iterations if self.n_iterations is None else self.n_iterations
         for aggregate, log_likelihood in islice(em(bigrams, self._start(bigrams)), n_iterations + 1):
@@ -187,8 +185,9 @@ class LanguageModelLearner(Variants):
             elsewhere += time.process_time() - now
 
     def _start(self, bigrams: Bigrams) -> Aggregate:
-        """Return the initial model of EM; it has no more states than there are different first, or second, words of
-        bigrams.
+        """Return the initial model of EM, whose number of states is limited by the text.
+
+        It has no more states than the text has different first words, or different second words, of bigrams.
         """
         wanted = self.n_states or METHODS[self.method].n_states
         possible = min(len(np.unique(bigrams.first)), len(np.unique(bigrams.second)))

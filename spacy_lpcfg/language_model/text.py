@@ -61,9 +61,7 @@ class TextVocabulary:
         return word in self._ids
 
     def ids(self, sentence: Sequence[str]) -> list[int]:
-        """Return the ids of words, `UNKNOWN_ID` for words outside of the vocabulary; a token that reads `<s>` is
-        unknown.
-        """
+        """Return the ids of words; `UNKNOWN_ID` for words that are not known, and for a token that reads `<s>`."""
         return [UNKNOWN_ID if word == EDGE else self._ids.get(word, UNKNOWN_ID) for word in sentence]
 
     def trigrams(self, sentences: Iterable[Sequence[str]]) -> np.ndarray:

@@ -45,9 +45,7 @@ class Learner(Protocol):
 
 
 def keeps_functions(learner: object) -> bool:
-    """Return whether a learner keeps function labels (SBJ in NP-SBJ), its setting `functions`; False without the
-    setting.
-    """
+    """Return whether a learner keeps function labels (SBJ in NP-SBJ); False if it has no setting `functions`."""
     return bool(getattr(learner, "functions", False))  # a learner of one's own need not have the setting
 
 
@@ -68,9 +66,7 @@ class OnlineFit(Protocol):
 
 @runtime_checkable
 class OnlineLearner(Protocol):
-    """A learner whose `online` reads a whole treebank and returns an `OnlineFit`, to be updated with batches of its
-    trees.
-    """
+    """A learner whose `online` reads a whole treebank and returns an `OnlineFit`, which takes batches of its trees."""
 
     def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
 

@@ -14,8 +14,9 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True)
 class TreebankPCFG(TreebankSettings):
-    """Learner of a proper PCFG from relative frequencies, without latent states; it has the settings of
-    `TreebankSettings`.
+    """Learner of a proper PCFG from relative frequencies, without latent states.
+
+    It has the settings of `TreebankSettings`.
     """
 
     def fit(

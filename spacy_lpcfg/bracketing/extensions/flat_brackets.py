@@ -1,6 +1,4 @@
-"""Removal of brackets that treebanks do not annotate, from the trees of any parser; `SpanModel.is_flat` has the same
-rules.
-"""
+"""Removal of brackets that treebanks do not annotate, from any parser's trees; `SpanModel.is_flat` does the same."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ def without_flat(spans: Sequence[Span], tags: Sequence[str], *, keep: Collection
 
 
 def _is_flat(span: Span, parent: Span, tags: Sequence[str]) -> bool:
-    """Return whether treebanks do not annotate a bracket, given its parent in the binary tree and the tags of the
-    words.
-    """
+    """Return whether treebanks do not annotate a bracket, given its parent in the binary tree and the words' tags."""
     start, end, _ = span
     first = tags[start]
     if first in _OPENS_NONE or (first == "ADV" and tags[start + 1] in _VERBS):

@@ -30,7 +30,7 @@ class SelfTraining:
     elsewhere (float): Pseudo-count of every yield and context outside of brackets; in brackets it is 0.5.
     first_verb (float or None): `first` of `TopScores`; None for the paper's rule for the top split.
     is_flat (bool): Whether brackets that treebanks do not annotate are removed, see `SpanModel`.
-    RAISES (ValueError): If a setting is out of range.
+    RAISES (ValueError): If n_rounds is below 1, max_length below 3, or elsewhere not above 0.
     """
 
     n_rounds: int = 8

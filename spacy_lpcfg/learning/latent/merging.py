@@ -142,8 +142,11 @@ def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequ
 
 
 def merge_flow(m: int, merges: Sequence[Merge]) -> np.ndarray:
-    """Return the flow matrix (`state_flows.py`) of merges of m states, float32 (m, m - len(merges)), with one 1 in each
-    row.
+    """Return the flow matrix (`state_flows.py`) of merges of m states, with a single 1 in each row.
+
+    m (int): Number of states before the merges.
+    merges (sequence of Merge): The merges, in order.
+    RETURNS (float32, (m, m - len(merges))): The flow matrix.
     """
     state = np.arange(m)
     for _, into, gone in merges:

@@ -104,9 +104,7 @@ class Split:
 
     @cached_property
     def shards(self) -> list[Shard]:
-        """The trees as shards, whose size depends on the number of trees alone: sums are the same for any number of
-        workers.
-        """
+        """The trees in shards whose size depends on their number alone: sums are equal for any number of workers."""
         return [Shard.of(part) for part in self.treebank.parts()]
 
     @property
@@ -269,9 +267,7 @@ class Split:
         return shared
 
     def grammar(self, expected: Expected, smoothing: StateSmoothing) -> Grammar:
-        """Build the grammar of expected counts; unlike in `maximize`, general signatures emit too, and so unknown
-        words.
-        """
+        """Build the grammar of expected counts, in which general signatures (and so unknown words) are emitted too."""
         latent = self.normalized(expected.roots, expected.rules, expected.forms, smoothing)
         counts, symbols = self.events.counts, self.events.pairs[:, 0]
         shares = counts / np.bincount(symbols, weights=counts)[symbols]

@@ -182,9 +182,7 @@ class Parameters:
 
 
 def _stored(parameters: Parameters, shapes: np.ndarray, *, is_exact: bool) -> Tensors:
-    """Return the tensors of the rules in their storage format: exact if `is_exact`, sparse for probabilities, else
-    factored.
-    """
+    """Return the tensors of the rules in their storage format: exact, sparse (for probabilities), or else factored."""
     if is_exact:
         return Tensors.from_dense(parameters.tensors, shapes)
     return (Tensors.sparsify if parameters.is_proper else Tensors.factorize)(parameters.tensors, shapes)

@@ -112,8 +112,9 @@ class NodeContext:
 
     @cached_property
     def head_above(self) -> np.ndarray:
-        """Key of the head preterminal of the nearest ancestor with another head word than the node's, uint64; 0 if
-        none.
+        """Key of the preterminal of the next other head word above each node, uint64 (n_nodes,); 0 if there is none.
+
+        It is the head of the nearest ancestor whose lexical head is not the node's.
         """
         ancestor = self.nodes.parent.copy()
         pending = np.flatnonzero(ancestor != NONE)
