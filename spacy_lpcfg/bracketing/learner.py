@@ -1,14 +1,18 @@
 """Learner of bracketers from tagged text: algorithm 1 of Parikh, Cohen and Xing (2014), followed by self-training.
 
-The default variant goes beyond the paper: coarser anchors, more singular values, a distance for punctuation, square
-roots of counts in the CCA, and self-training. The variant "2014" (also called "paper") has none of these, and the
-paper's m = 7 and gamma = 0.4 (section 4.1).
+The default variant goes beyond the paper: coarser anchors (groups of tags), more singular values, a distance for
+punctuation, square roots of counts in the CCA, and self-training. The variant "2014" (also called "paper") has none of
+these, and the paper's m = 7 and gamma = 0.4 (section 4.1).
 
-Differs from the papers in all variants: (1) the kernel takes the absolute value of the difference of two distances
-(`metric.py`); (2) cells whose covariance has a smaller rank than m back off to all tags; (3) distances are clipped to
-`n_distances`: 60 in the paper's variant, the greatest length of a piece; (4) covariances are collected for distances up
-to 1.5 times `n_distances`, where the paper's kernel reaches 2.3 times as far; (5) the CCA is learned from the text
-itself, for words that occur three times; other words are represented by their tag.
+Differs from the paper in all variants:
+
+1. The kernel takes the absolute value of the difference of two distances (`metric.py`).
+2. A covariance of smaller rank than m backs off to the covariance of all tags.
+3. Distances are clipped to `n_distances`, in the paper's variant 60, the greatest length of a piece of a sentence.
+4. Covariances are collected for distances up to 1.5 times `n_distances`, where the paper's kernel reaches 2.3 times as
+   far.
+5. The CCA is learned from the text itself, for words that occur three times or more; other words are represented by
+   their tag.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

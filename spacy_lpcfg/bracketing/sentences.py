@@ -69,9 +69,9 @@ def describe(words: Sequence[str], tags: Sequence[str]) -> list[Token]:
 class Plain(NamedTuple):
     """A sentence without its punctuation.
 
-    positions (tuple of int): Positions of the words among the tokens.
-    universal (tuple of int): Indices of the words' tags in `UNIVERSAL`.
-    segments (tuple of int): Number of stretches of punctuation before each word.
+    positions (tuple of int): Index of each word among the tokens.
+    universal (tuple of int): Index of each word's tag in `UNIVERSAL`.
+    segments (tuple of int): Segment of each word: the number of stretches of punctuation before it in the sentence.
     tokens (list of Token): All tokens, with punctuation.
     """
 

@@ -173,7 +173,7 @@ def _productions(line: str, number: int) -> Iterator[Production]:
 
 
 def _with_probabilities(productions: list[Production]) -> list[Production]:
-    """Return the productions; if none has a probability, those of each left-hand side become equally likely.
+    """Return the productions; if no production has a probability, all productions of a symbol become equally likely.
 
     RAISES (ModelError): If only some productions have a probability.
     """
@@ -266,7 +266,13 @@ def _lexicon(words: Mapping[tuple[str, str], float], preterminals: Sequence[str]
 
 
 def _shares(roots: np.ndarray, rules: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the expected share of each symbol among the nodes of the grammar's trees, to depth `_N_ROUNDS`."""
+    """Return the expected share of each symbol among the nodes of the grammar's trees, float64 (n_symbols,).
+
+    Only nodes at most `_N_ROUNDS` levels below the root count.
+
+    roots (float64, (n_symbols,)): Probability of each symbol at the root.
+    rules (int, (n_rules, 3)), weights (float64, (n_rules,)): The rules and their probabilities.
+    """
     level = total = roots
     for _ in range(_N_ROUNDS):
         below = np.repeat(level[rules[:, 0]] * weights, 2)

@@ -132,10 +132,11 @@ def _binarized(productions: Iterable[Production]) -> Iterator[Production]:
 
 
 class _Chains:
-    """The unary chains of a binarized grammar, by the symbol at their top.
+    """The unary chains of a binarized grammar.
 
-    words, pairs, unary (dict of str to dict): Probabilities of each symbol's right-hand sides: words, pairs of symbols,
-        and single symbols.
+    words (dict of str to dict): For each symbol the words that it produces, with their probabilities.
+    pairs (dict of str to dict): For each symbol its pairs of children, with their probabilities.
+    unary (dict of str to dict): For each symbol its single children, with their probabilities.
     """
 
     def __init__(self, productions: Iterable[Production]) -> None:

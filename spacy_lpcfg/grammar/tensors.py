@@ -139,7 +139,7 @@ class Tensors:
                 yield rules, core * self.scales[rules][:, None, None, None], *factors
 
     def sparse(self) -> SparseParts:
-        """Return the stored entries and the rank-one rests of the sparse tensors."""
+        """Return the stored entries of the sparse tensors, and the vectors that approximate all other entries."""
         is_sparse = self.forms == SPARSE
         rules = np.flatnonzero(is_sparse)
         starts = offsets(self.sizes[rules])
@@ -289,7 +289,7 @@ def _basis(block: np.ndarray, mode: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def factor_sizes(shapes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return the number of entries of core, A, B and C of factored tensors, int64 (n_rules, 4); 0 for other tensors."""
+    """Return the sizes of core, A, B and C of each factored tensor, int64 (n_rules, 4); zeros for other tensors."""
     ranks = ranks.astype(np.int64)
     return np.concatenate([ranks.prod(axis=1, keepdims=True), shapes * ranks], axis=1)
 

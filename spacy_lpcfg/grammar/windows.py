@@ -93,7 +93,10 @@ def _key(text: str) -> int:
 
 
 def _template_table(templates: Sequence[Template]) -> np.ndarray:
-    """Return the (position + REACH, attribute) pairs of templates, int32 (n_templates, most pairs, 2), padded by -1."""
+    """Return the (position + REACH, attribute) pairs of each template, padded with -1.
+
+    RETURNS (int32, (n_templates, largest number of pairs, 2)): The pairs.
+    """
     table = np.full((len(templates), max(map(len, templates)), 2), -1, dtype=np.int32)
     for i, template in enumerate(templates):
         for j, (offset, attribute) in enumerate(template):

@@ -36,7 +36,7 @@ class Vocabulary(NamedTuple):
 
     @classmethod
     def listed(cls, words: Sequence[str], tags: Sequence[str]) -> Vocabulary:
-        """Create a vocabulary from its words and its tags, each in the order of their ids."""
+        """Create a vocabulary from lists of words and tags, whose ids follow the order of the lists."""
         ids = {word: number for number, word in enumerate(words)}
         return cls(ids, {tag: number for number, tag in enumerate(tags, len(words))})
 

@@ -32,13 +32,14 @@ class SimplePCFG(NamedTuple):
 
     @classmethod
     def random(cls, n_states: int, word_counts: np.ndarray, seed: int, noise: float = 0.3) -> SimplePCFG:
-        """Draw a random grammar as the start of EM.
+        """Draw a random grammar, from which EM can start.
 
         Except for the noise, a child is one of the states in half of the cases, all equally probable, and otherwise a
         word with a probability proportional to its count. All roots are equally probable.
 
         n_states (int): Number of states m.
         word_counts (float64, (v,)): Counts of the words, not all of them 0.
+        seed (int): Seed of the noise.
         noise (float): Standard deviation of the logarithm of each probability before normalization.
         """
         draw = np.random.default_rng(seed)

@@ -117,8 +117,9 @@ def em(bigrams: Bigrams, start: Aggregate) -> Iterator[tuple[Aggregate, float]]:
 
 
 def fit_states(bigrams: Bigrams, words: np.ndarray, prior: np.ndarray, n_iterations: int) -> Aggregate:
-    """Estimate r(h | w1) by EM with s(w2 | h) fixed, a concave problem (step 2 of section 8).
+    """Estimate r(h | w1) by EM with s(w2 | h) fixed, a concave problem (step 2 of section 8 of Cohen and Collins 2014).
 
+    bigrams (Bigrams): Bigram counts of the text.
     words (float64, (n_words, m)): s(w2 | h), held fixed.
     prior (float64, (m,)): Initial r(h | w1), positive; words that are never the first of a bigram keep it.
     n_iterations (int): Number of EM iterations.

@@ -104,7 +104,11 @@ class KneserNey:
 
 
 def count_ngrams(grams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Count the rows of an array: return the distinct n-grams, int32 (n, order), and their counts, int32 (n,)."""
+    """Count the distinct n-grams among the rows of an array.
+
+    grams (int32, (n_rows, order)): An n-gram of word ids in each row.
+    RETURNS (int32 (n, order), int32 (n,)): The distinct n-grams, and their counts.
+    """
     n_words = int(grams.max(initial=0)) + 1
     grams, counts = _merged(grams, np.ones(len(grams)), n_words)
     return grams, counts.astype(np.int32)
@@ -122,8 +126,8 @@ def _codes(grams: np.ndarray, n_words: int, beginnings: Sequence[np.ndarray]) ->
     """Encode n-grams as int64 (n,) in lexicographic order; the code divided by `n_words` is the code of the context.
 
     beginnings (sequence of int64 (k_i,)): Codes of the known beginnings, as in `_Order`. A beginning of two or more
-        words is replaced by its index among them, so that 64 bits are enough for any order; unknown ones share the next
-        index.
+        words is replaced by its index among them, so that 64 bits are enough for any order; unknown beginnings share
+        the next index.
     """
     codes = grams[:, 0].astype(np.int64)
     for i, column in enumerate(grams.T[1:]):

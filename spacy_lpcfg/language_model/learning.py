@@ -35,7 +35,7 @@ logger = logging.getLogger("spacy_lpcfg")
 
 
 class Method(NamedTuple):
-    """The default numbers of states and of EM iterations of a learning method."""
+    """The default number of states and the default number of EM iterations of a learning method."""
 
     n_states: int
     n_iterations: int

@@ -49,7 +49,7 @@ class TextVocabulary:
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]], *, rare: int = 1) -> TextVocabulary:
-        """Collect the words that occur more than `rare` times."""
+        """Collect the words of a text that occur more than `rare` times."""
         counts = Counter(word for sentence in sentences for word in sentence)
         known = (word for word, count in counts.items() if count > rare and word not in (UNKNOWN, EDGE))
         return cls((UNKNOWN, EDGE, *sorted(known)))

@@ -88,7 +88,7 @@ class Step(NamedTuple):
     seconds: float
 
     def to_values(self) -> dict[str, float | None]:
-        """Return the values by name, with None in place of nan, which JSON does not have."""
+        """Return the fields as a dict, with None in place of nan, which JSON does not have."""
         return {name: None if value != value else value for name, value in self._asdict().items()}
 
 

@@ -56,7 +56,7 @@ class Induction:
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Learn from trees; `Learner.fit` has the same arguments and errors."""
+        """Learn a grammar from trees; arguments and errors are those of `Learner.fit`."""
         learner, golds = self._pivot(), None if held_out is None else list(held_out)
         treebank = list(filter(None, map(partial(normalize_rooted, functions=self.functions), trees)))
         grammar = learner.fit(treebank, held_out=golds, on_step=on_step)

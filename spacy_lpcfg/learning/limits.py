@@ -1,4 +1,4 @@
-"""Limits on the size of training trees and label sets, in which time and memory of learning grow superlinearly."""
+"""Limits on the size of training trees and label sets, as time and memory of learning grow faster than the sizes."""
 
 from __future__ import annotations
 

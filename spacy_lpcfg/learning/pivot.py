@@ -299,9 +299,9 @@ def _normalized(joints: list[np.ndarray], rules: np.ndarray, weights: np.ndarray
 
 
 def _root_vectors(treebank: IndexedTreebank, states: States) -> np.ndarray:
-    """Return p(h | a at the root), float64 (n_symbols, m); zeros for symbols never seen at the root.
+    """Return p(h | a at the root), float64 (n_symbols, m); zeros for symbols that no tree has at its root.
 
-    It is p(h | a, g) of the outside feature g of root nodes (section 6.1).
+    It is p(h | a, g), where g is the outside feature that all root nodes have (section 6.1).
     """
     nodes, vectors = treebank.nodes, np.zeros_like(states.pi)
     for symbol in np.unique(nodes.symbol[nodes.roots]):

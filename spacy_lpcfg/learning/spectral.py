@@ -147,7 +147,7 @@ class SpectralEstimate:
         return SingularValues(dict(zip(self.treebank.nodes.symbols, rows, strict=True)))
 
     def grammar(self, smoothing: Smoothing) -> Grammar:
-        """Return the grammar whose parameters are the smoothed moments."""
+        """Build the grammar whose parameters are the moments, smoothed by `smoothing`."""
         return build_grammar(self.treebank, self.parameters(smoothing))
 
     def parameters(self, smoothing: Smoothing) -> Parameters:

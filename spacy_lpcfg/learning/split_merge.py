@@ -88,7 +88,7 @@ class SplitMerge(EMLearner, TreebankSettings):
 
 
 def _iterate(fit: EMFit, n: int) -> float:
-    """Run n iterations of EM; return the log-likelihood before the last iteration."""
+    """Run n iterations of EM; return the log-likelihood in nats before the last iteration."""
     return [fit.step() for _ in range(n)][-1]
 
 
@@ -120,8 +120,10 @@ def split_states(
 def split_flow(is_split: np.ndarray, counts: np.ndarray, max_states: int) -> np.ndarray:
     """Return the flow matrix (`state_flows.py`) that splits some of m states in two, float32 (m, n).
 
-    is_split (bool, (m,)): The states to split; if n would exceed `max_states`, only the most frequent of them.
+    is_split (bool, (m,)): The states to split; if n would exceed `max_states`, only the most frequent of them are
+        split.
     counts (float64, (m,)): Expected counts of the states.
+    max_states (int): The maximum number of new states n.
     """
     m = len(counts)
     too_many = np.argsort(-np.where(is_split, counts, -1.0), kind="stable")[max(max_states - m, 0) :]

@@ -43,7 +43,11 @@ NO_SMOOTHING = Smoothing(c=0.0, nu=1.0)
 
 
 class SmoothingTrial(NamedTuple):
-    """A smoothing that was tried, and its F1 on the held-out trees in percent."""
+    """Report of one smoothing that was tried.
+
+    smoothing (Smoothing): The smoothing.
+    f1 (float): F1 on the held-out trees, in percent.
+    """
 
     smoothing: Smoothing
     f1: float

@@ -221,7 +221,12 @@ def _named(pairs: np.ndarray, groups: Sequence[Sequence[int]], verbs: Sequence[i
 
 
 def _coordinator(tagged: Iterable[Sequence[str]], names: Sequence[str], groups: Sequence[Sequence[int]]) -> int:
-    """Return the index of the class that most often stands between words of one group, beyond chance."""
+    """Return the index of the class that stands between two words of the same group most often, beyond chance.
+
+    tagged (iterable of sequence of str): The names of the classes in each sentence.
+    names (sequence of str): The name of each class: first the sentence boundary, then punctuation.
+    groups (sequence of sequence of int): The groups of classes.
+    """
     group_of = {names[k]: number for number, group in enumerate(groups) for k in group}
     position = {name: k for k, name in enumerate(names)}
     around = np.zeros((len(names), len(groups), len(groups)))

@@ -62,7 +62,7 @@ class Text(NamedTuple):
 
 
 class SpanTable(NamedTuple):
-    """Scores of yields and contexts by key; `SpanModel` describes the fields."""
+    """The log-odds of yields and contexts by their keys; `SpanModel` has the same fields."""
 
     keys: np.ndarray
     values: np.ndarray

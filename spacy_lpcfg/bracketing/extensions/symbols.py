@@ -58,7 +58,7 @@ class Symbols:
         return cls(lexical[: N_SYMBOLS - 1 - N_UNIVERSAL])
 
     def encode(self, words: Sequence[str], sentence: Plain) -> bytes:
-        """Return the symbol of each word that is not punctuation, one byte a word.
+        """Return the symbols of the words that are not punctuation, one byte for each word.
 
         words (sequence of str): All tokens of the sentence, with punctuation.
         sentence (Plain): The same sentence without punctuation.

@@ -1,4 +1,4 @@
-"""The best binary tree of a sentence with weighted spans."""
+"""The binary tree with the largest total span weight."""
 
 from __future__ import annotations
 

@@ -96,5 +96,5 @@ def _cheapest(table: np.ndarray) -> tuple[int, int]:
 
 
 def _bits(path: str, n: int) -> list[int]:
-    """Return the first n bits of a path, padded by zeros."""
+    """Return the first n bits of a path such as "0110", padded with zeros."""
     return [int(bit) for bit in path[:n].ljust(n, "0")]

@@ -140,7 +140,10 @@ class GivenVectors:
 
     @classmethod
     def of(cls, vectors: Mapping[str, Sequence[float]], size: int = 50) -> "GivenVectors":
-        """Create from a mapping of words to vectors."""
+        """Create given vectors from a mapping of words to vectors.
+
+        size (int): Number of principal dimensions to project to; 0 for no projection.
+        """
         return cls(tuple(vectors), np.array(list(vectors.values()), dtype=np.float32), size)
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:

@@ -21,12 +21,12 @@ from spacy_lpcfg.words.signatures import is_signature
 
 
 def build_adapted(prior: Prior, new: NewTrees, latent: Latent, strength: float) -> Grammar:
-    """Return the adapted grammar; its treebank PCFG adds the prior's expected counts to the counts of the new trees.
+    """Build the adapted grammar; its treebank PCFG has the counts of the prior and of the new trees together.
 
     prior (Prior): The old grammar, with its expected counts.
     new (NewTrees): The new trees.
-    latent (Latent): The latent parameters after MAP-EM, in the layout of `new`.
-    strength (float): The number of trees that the old grammar stands for.
+    latent (Latent): The latent parameters after MAP-EM, for the symbols, rules and emissions of `new`.
+    strength (float): The number of trees that the old grammar counts as.
     """
     old, counts = prior.grammar, new.counts
     visits = strength * new.of_symbols(prior.symbols)
@@ -91,7 +91,7 @@ def _boundary_tags(new: NewTrees, visits: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def _lexicon(new: NewTrees, visits: np.ndarray, emissions: np.ndarray) -> Lexicon:
-    """Return the adapted lexicon, in which each signature shares its emissions out to rare words.
+    """Return the adapted lexicon, in which signatures share their emissions out to rare words.
 
     visits (float64, (n_symbols,)): Expected count of each symbol in the prior.
     emissions (float64, (n_pairs, m)): q(x | a, h).

@@ -182,7 +182,7 @@ class PriorEM:
 
     @cached_property
     def state_shares(self) -> np.ndarray:
-        """P(h | a) under the prior, float64 (n_symbols, m); new symbols have all mass on their one state."""
+        """P(h | a) under the prior, float64 (n_symbols, m); 1 for the only state of each new symbol."""
         shares = self.new.of_symbols(self.prior.state_shares)
         is_new = np.ones(len(shares), dtype=bool)
         is_new[self.new.inherited.symbols] = False

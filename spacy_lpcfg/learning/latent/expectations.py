@@ -174,7 +174,7 @@ class Shard:
         )
 
     def expect(self, latent: Latent, trees: np.ndarray | None = None) -> Expected:
-        """Compute the expected counts of the shard's trees; same arguments and errors as `posteriors`."""
+        """Compute the expected counts of the shard's trees; arguments and errors are those of `posteriors`."""
         of_shard = self.posteriors(latent, trees)
         states = of_shard.inside * of_shard.outside
         return self.sums(of_shard.rules, states, len(latent.n_states), of_shard.log_likelihood)

@@ -129,9 +129,9 @@ def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarr
 
 
 def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequence[Merge]]:
-    """Select the `n_merges` merges with the least losses; return a prefix of each symbol's merges.
+    """Select the `n_merges` merges with the smallest losses; return the first merges of each symbol.
 
-    A merge is ranked by the largest loss up to it among its symbol's merges, since the merges before it have to be done
+    A merge is ranked by its own loss or, if larger, the loss of a merge of its symbol before it, which must be done
     first.
     """
     losses = [np.maximum.accumulate([merge.loss for merge in merges]) for merges in of_symbols]

@@ -1,4 +1,4 @@
-"""The number of latent states of each symbol, and a warning for symbols that get fewer than asked for."""
+"""The number of latent states of each symbol, and a warning if symbols get fewer than the learner's `n_states`."""
 
 from __future__ import annotations
 

@@ -304,10 +304,11 @@ _MIN_ENTRY = 1e-15  # of a tensor; smaller ones become 0, as denormal numbers ar
 
 
 def _distributions(counts: np.ndarray, totals: np.ndarray, share: float) -> np.ndarray:
-    """Normalize counts, and interpolate each state with the mean of all by weight `share`; unseen states get the mean.
+    """Normalize counts, and interpolate each state's distribution with the states' mean; unseen states get the mean.
 
     counts (float, (m, k)): Counts of k outcomes in each state.
     totals (float64, (m,)): Count of each state over all outcomes, not only these k.
+    share (float): Interpolation weight of the mean.
     """
     seen = totals >= _MIN_COUNT
     rows = counts * np.where(seen, 1 / np.maximum(totals, _MIN_COUNT), 0.0).astype(counts.dtype)[:, None]

@@ -79,10 +79,11 @@ def _weights(words: Words, features: np.ndarray, lexicon: Lexicon, n_features: i
 def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_weights: np.ndarray) -> Words:
     """Return the training examples of the classifier, one for each word of a treebank.
 
+    nodes (Skeletons): The trees.
     terminal (int32, (n_nodes,)): The terminal of each leaf.
     lexicon (Lexicon): The lexicon of the grammar.
     symbol_weights (float64, (n_symbols,)): Share of each symbol among the nodes of the treebank. With the lexicon it
-        tells the most probable tag of each word without its context, a feature of the word and of its neighbours.
+        gives the most probable tag of each word without context, a feature of the word and of its neighbours.
     """
     tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals], dtype=np.int32)
     tags = lexicon.likely_tags(symbol_weights, tag_of)[terminal[nodes.leaves]]

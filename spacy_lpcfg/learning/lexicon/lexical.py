@@ -202,7 +202,7 @@ def count_tags(nodes: Skeletons) -> dict[tuple[str, bool], Counter[str]]:
 
 
 def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
-    """Count the tokens of each (word, whether it opens the sentence)."""
+    """Count the tokens of each key (word, whether it opens the sentence)."""
     keys, counts = np.unique(
         2 * nodes.word[nodes.leaves].astype(np.int64) + (nodes.start[nodes.leaves] == 0),
         return_counts=True,

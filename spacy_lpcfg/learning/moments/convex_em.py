@@ -61,7 +61,9 @@ def rule_weights(
     prior: float,
     settings: ConvexEM,
 ) -> np.ndarray:
-    """Return t(h1, h2, h3 | a -> b c) that maximises equation (1), the sum over observations (g, f2, f3) of one rule.
+    """Return the t(h1, h2, h3 | a -> b c) of one rule that maximises equation (1), a sum over observations (g, f2, f3).
+
+    g is an outside feature of the parent, f2 and f3 are inside features of the left and the right child.
 
     With several features for each tree, every choice of one g, f2 and f3 is an observation (section 6.2). Observations
     are grouped by the feature of the side with the fewest distinct features, so that each group takes two small matrix
@@ -104,7 +106,9 @@ def rule_weights(
 
 
 def transition(counts: csr_array, inside: np.ndarray, outside: np.ndarray, settings: ConvexEM) -> np.ndarray:
-    """Return the t(h' | h) that maximises (3), sum over f, g of Q log sum over h, h' of r(h | f) t(h' | h) s(g | h').
+    """Return the t(h' | h) that maximises equation (3) of Cohen and Collins (2014), with convex EM.
+
+    The equation is the sum over f, g of Q[f, g] log(sum over h, h' of r(h | f) t(h' | h) s(g | h')).
 
     counts (csr_array, (F, G)): Q, up to a factor.
     inside (float64, (F, m)): r(h | f).
@@ -126,7 +130,9 @@ def transition(counts: csr_array, inside: np.ndarray, outside: np.ndarray, setti
 
 
 def conditionals(counts: csr_array, inside: np.ndarray, settings: ConvexEM) -> np.ndarray:
-    """Return the s(g | h) that maximises sum over f, g of Q log sum over h of r(h | f) s(g | h) (below theorem 2).
+    """Return the s(g | h) that maximises the objective below theorem 2 of Cohen and Collins (2014), with convex EM.
+
+    The objective is the sum over f, g of Q[f, g] log(sum over h of r(h | f) s(g | h)).
 
     counts (csr_array, (F, G)): Q, up to a factor.
     inside (float64, (F, m)): r(h | f).

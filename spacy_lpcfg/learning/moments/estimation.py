@@ -141,7 +141,8 @@ def group_sums(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: n
 
     values (float, (n, m)): The rows.
     groups (int, (n,)): The group of each row.
-    weights (float, (n,), or None): The weight of each row; None for 1.
+    n_groups (int): Number of groups.
+    weights (float, (n,), or None): The weight of each row; None for weight 1.
     """
     weights = np.ones(len(values)) if weights is None else weights
     return csr_array((weights, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups))) @ values

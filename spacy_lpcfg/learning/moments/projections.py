@@ -94,7 +94,11 @@ def _cooccurrence(nodes: Skeletons, terminal: np.ndarray, templates: Templates) 
 
 
 class _Block(NamedTuple):
-    """The block of one symbol in the co-occurrence matrix: indices of rows and columns, and their scales."""
+    """The block of one symbol in the co-occurrence matrix.
+
+    inside (int64, (d,)), outside (int64, (d',)): Rows and columns of the matrix: the symbol's features.
+    inside_scales (float64, (d,)), outside_scales (float64, (d',)): Scales of these features.
+    """
 
     inside: np.ndarray
     outside: np.ndarray
@@ -128,8 +132,8 @@ class Bases:
 
     templates (Templates): Templates of the features.
     inside_names (uint64, (d,)), outside_names (uint64, (d',)): Ids of the features, sorted.
-    inside (float64, (d, m)): U, with rows times the scales of the features.
-    outside (float64, (d', m)): V Sigma^-1, with rows times the scales of the features.
+    inside (float64, (d, m)): U of every symbol, with each row multiplied by the scale of its feature.
+    outside (float64, (d', m)): V Sigma^-1 of every symbol, with each row multiplied by the scale of its feature.
     n_states (int32, (n_symbols,)): States of each symbol.
     singular_values (float64, (n_symbols, m)): The singular values of each symbol's Omega, in descending order.
     """

@@ -136,7 +136,7 @@ class IndexedTreebank:
 
     @cached_property
     def events(self) -> EmissionEvents:
-        """The pairs of symbol and terminal at the leaves, with their counts."""
+        """The emissions at the leaves: pairs of symbol and terminal, with their counts."""
         return EmissionEvents.of(self.nodes, self.terminal, self.vocabulary)
 
     @property

@@ -58,7 +58,7 @@ class Values(NamedTuple):
 
 
 def node_values(context: NodeContext, templates: Templates) -> tuple[Values, Values]:
-    """Return the inside features and the outside features of all nodes of a shard."""
+    """Return the inside features and the outside features of all nodes of a shard, as two `Values`."""
     nodes = context.nodes
     outside = _values(context, feature_table(context, OUTSIDE, templates.outside), np.arange(nodes.n_nodes))
     inside = [
@@ -96,6 +96,7 @@ class Features(NamedTuple):
     def of(cls, values: Values, symbol: np.ndarray) -> Features:
         """Collect the distinct features of nodes.
 
+        values (Values): The features of the nodes.
         symbol (int32, (n_nodes,)): The symbol of each node.
         """
         names, first, feature = np.unique(values.names, return_index=True, return_inverse=True)
@@ -141,7 +142,11 @@ class Cooccurrence:
 
 
 def _expanded(part: Cooccurrence, inside: Features, outside: Features) -> csr_array:
-    """Return the products of a part as a matrix over supersets of its features, with zeros for additional features."""
+    """Return the products of a part for larger sets of features, with zeros for features that the part lacks.
+
+    inside, outside (Features): Supersets of the part's features.
+    RETURNS (csr_array, (d, d')): The products.
+    """
     products = part.products.tocoo()
     rows = np.searchsorted(inside.names, part.inside.names)[products.row]
     columns = np.searchsorted(outside.names, part.outside.names)[products.col]
