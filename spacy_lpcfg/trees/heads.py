@@ -97,7 +97,7 @@ class HeadRules:
         first = None
         for i, category in enumerate(children):
             if first is not None and category in others:
-                parts[i] = first
+                parts.update(dict.fromkeys(range(first + 1, i + 1), first))
             elif category not in starts or i == 0:
                 first = None
             elif first is None:

@@ -56,6 +56,8 @@ def test_dependencies_of_fixed_expressions_are_on_their_first_word():
     )
     heads = [each.head for each in dependencies(tree, head_rules("dependencies"))]
     assert heads == [4, 0, 1, 1, NO_HEAD, 4, 5, 4]
+    (crossing,) = parse_trees("(NP (NOUN a) (ADP b) (ADP c) (VERB d))")
+    assert [each.head for each in dependencies(crossing, head_rules("dependencies"))] == [NO_HEAD, 0, 1, 1]
 
 
 def test_dependencies_in_conllu():

@@ -19,22 +19,22 @@ class SquareBuilder(TreeBuilder):
 
     def _text(self, token: str, number: int) -> None:
         if self._stack and self._stack[-1].label is not None:
-            self._stack[-1].children.append(Tree(_UNTAGGED, word=token))
+            self._stack[-1].children.append(Tree("", word=token))
         else:
             super()._text(token, number)
 
     def _closed(self, node: OpenNode, number: int) -> list[Tree]:
         if node.label and not node.children and self._stack:
-            return [Tree(_UNTAGGED, word=node.label)]
+            return [Tree("", word=node.label)]
         if node.label and len(node.children) == 1 and _is_bare(node.children[0]):
             return [Tree(node.label, word=node.children[0].word)]
-        n_bare = sum(map(_is_bare, node.children))
-        self.dropped[f"words without a tag, which is now {_UNTAGGED}"] += n_bare
+        self.dropped[f"words without a tag, which is now {_UNTAGGED}"] += sum(map(_is_bare, node.children))
+        node.children = [Tree(_UNTAGGED, word=tree.word) if _is_bare(tree) else tree for tree in node.children]
         return super()._closed(node, number)
 
 
 def _is_bare(tree: Tree) -> bool:
-    return tree.is_leaf and tree.label == _UNTAGGED
+    return tree.is_leaf and not tree.label
 
 
 def to_round(lines: Iterable[str]) -> Iterator[str]:
