@@ -36,7 +36,7 @@ class Variants:
         """Create settings from a variant.
 
         variant (str or int): The name of the variant, or the year of a paper.
-        settings: Values of single settings, which replace those of the variant.
+        settings (Any): Values of single settings, which override the variant.
         RAISES (ValueError): If there is no such variant.
         """
         variants = cls.variants()

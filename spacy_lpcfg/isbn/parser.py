@@ -100,12 +100,14 @@ class IncrementalParser(SentenceParser):
     def n_best(self, query: Sentence, n: int) -> list[Analysis]:
         """Return the most probable trees that the search finds, best first.
 
-        Trees differ in their brackets, and each has its most probable tags. The values of an `Analysis` are: -
-        `probability`: P(tree | words) among the derivations found, tempered with `tau` and summed over tags. -
-        `log_probability`: ln P(words) + ln P(tree | words) in nats. It equals ln P(tree, words), summed over tags, only
-        if
-          `tau` is 1; `tree_log_probability` returns that of a tree with its tags.
+        Trees differ in their brackets, and each has its most probable tags. Values of an `Analysis`:
 
+        - `probability` is P(tree | words) among the derivations found, tempered with `tau` and summed over tags. -
+        `log_probability` is ln P(words) + ln P(tree | words) in nats. It equals ln P(tree, words), summed over tags,
+        only if
+          `tau` is 1; `tree_log_probability` is for a tree with its tags.
+
+        query (Query or sequence of str): The sentence.
         n (int): Maximum number of trees; the beam is widened to n.
         RETURNS (list of Analysis): Fewer than n trees if no more are within `BeamSettings.final_margin`; an empty list
             if no derivation is found or satisfies the constraints.

@@ -50,8 +50,9 @@ KINDS = {
 def make_parser(model: ParsingModel, *, decoding: Decoding | str | None = None, **settings: Any) -> SentenceParser:
     """Create a parser for a model.
 
+    model (ParsingModel): The model.
     decoding (Decoding, str or None): A decoding, or its name; None for minimum Bayes risk.
-    settings: Keyword arguments, of which each kind of model takes some; None for the default.
+    settings (Any): Keyword arguments, of which each kind of model takes some; None for the default.
         - chart (ChartSettings): How charts are pruned, for grammars with and without evidence.
         - search (BeamSettings): How the beam search prunes, for networks.
         - tau (float): The power of the probabilities of trees, for grammars and networks; by default the model's tau.
