@@ -1,6 +1,7 @@
 """The base class of parsing components: learning from gold trees, parsing of Docs, questions about probabilities."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, count
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypeVar
@@ -30,7 +31,7 @@ from spacy_lpcfg.components.unknown_words import UnknownWords
 from spacy_lpcfg.learners import learner_of
 from spacy_lpcfg.learning.base import meta_of
 from spacy_lpcfg.parsing.alternatives import best_bracketings
-from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
+from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS, Constraints
 from spacy_lpcfg.parsing.distribution import check_n_best, check_samples
 from spacy_lpcfg.parsing.evidence import EvidenceSource
 from spacy_lpcfg.parsing.model import ParsingModel
@@ -287,7 +288,27 @@ class ParsingPipe(ModelPipe[ParserModel]):
         RAISES (ValueError): If nothing was learned yet, if there are no words, or if the numbers of words and tags
             differ.
         """
-        return self.ready_parser().parse(Query(self.spell(words), tags))
+        return self.ready_parser().parse(self.query(words, tags))
+
+    def query(
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        *,
+        tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
+        evidence: EvidenceSource | None = None,
+    ) -> Query:
+        """Create the parser's query for a sentence, in which symbols without a given tag have that of `symbol_tags`.
+
+        words (sequence of str): Words as in text.
+        tags, tag_weight, constraints, evidence, and errors: As for `Query`.
+        """
+        query = Query(self.spell(words), tags, tag_weight, constraints, evidence=evidence)
+        symbols = symbol_tags(words, self.known_words, self.vocab.lang)
+        if symbols is None:
+            return query
+        return replace(query, tags=[tag or symbol for tag, symbol in zip(tags or symbols, symbols, strict=True)])
 
     @property
     def tag_weight(self) -> float:
@@ -304,7 +325,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     def _queries(self, doc: Doc, sentences: DocSentences, evidence_of: EvidenceOf | None) -> Iterator[Query | None]:
         """Yield the query for each sentence of a Doc; None for a sentence without words."""
-        of_sentences, known = None, self.known_words
+        of_sentences = None
         if self.constraints is not None:
             of_sentences = constraints_by_sentence(self.constraints(doc), sentences.bounds)
         for number, (positions, texts) in enumerate(zip(sentences.words, sentences.texts, strict=True)):
@@ -314,12 +335,10 @@ class ParsingPipe(ModelPipe[ParserModel]):
             constraints = (
                 NO_CONSTRAINTS if of_sentences is None else constraints_within(of_sentences[number], positions)
             )
-            given, symbols = self._tags(sentences, positions), symbol_tags(texts, known, self.vocab.lang)
-            tags = given and symbols and [tag or symbol for tag, symbol in zip(given, symbols, strict=True)]
+            given = self._tags(sentences, positions)
             weight = self.tag_weight if given else 0.0
-            words = escape_tokens(texts, known=known)
-            evidence = None if evidence_of is None else evidence_of(positions, words)
-            yield Query(words, tags or given or symbols, weight, constraints, evidence=evidence)
+            evidence = evidence_of and evidence_of(positions, self.spell(texts))
+            yield self.query(texts, given, tag_weight=weight, constraints=constraints, evidence=evidence)
 
     def _tags(self, sentences: DocSentences, positions: Sequence[int]) -> Tags | None:
         """Return the given tags of the words at `positions`, None for a word without one.

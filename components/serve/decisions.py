@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from spacy_lpcfg.components.symbol_tags import symbol_tags
 from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses, find_crossing
-from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Span
@@ -119,13 +117,12 @@ def _parse(
     """
     if not all(0 <= i < len(words) for i in tags):
         raise ValueError(f"Expected tags of the {len(words)} words of the sentence, got those of {sorted(tags)}.")
-    symbols = symbol_tags(words, component.known_words, component.vocab.lang) or [None] * len(words)
-    given = [tags.get(i, tag) for i, tag in enumerate(symbols)]
+    given = [tags.get(i) for i in range(len(words))]
     whole = tuple({span[:2]: None for span in constraints.required})
     weaker = Constraints((), constraints.forbidden, whole)
     has_unknown = not {label for _, _, label in constraints.required}.issubset(component.labels)
     for tried in (weaker,) if has_unknown else (constraints, weaker):
-        query = Query(component.spell(words), given, constraints=tried, evidence=evidence)
+        query = component.query(words, given, constraints=tried, evidence=evidence)
         parse = component.ready_parser().parse(query)
         brackets = [span for span in parse.spans if span[2] not in ROOT_LABELS]
         if constraints.allow(brackets):

@@ -4,6 +4,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
+from spacy_lpcfg.components.cli.shared.pipelines import queries_of
 from spacy_lpcfg.components.symbol_tags import symbol_tags
 
 EMOJI = "❤️"
@@ -30,6 +31,17 @@ def test_english_symbols_are_no_punctuation(nlp, tags):
     doc = nlp("I love it 👍 🙂.")
     assert [token.tag_ for token in doc[3:]] == ["UH", "UH", "."]
     assert nlp("📷 by Ann")[0].tag_ == "UH"
+
+
+def test_english_symbols_are_tagged_alike_in_and_outside_of_a_doc(nlp):
+    words = ["I", "love", "it", "🎉"]
+    pipe = nlp.get_pipe("lpcfg_parser")
+    assert nlp(Doc(nlp.vocab, words=words))._.constituency[0].tree == pipe.parse(words).tree
+    (query,) = queries_of(nlp, pipe, [words])
+    assert query.tags == [None, None, None, "UH"]
+    assert pipe.query(words, [None, "VBP", None, "SYM"]).tags == [None, "VBP", None, "SYM"]
+    with pytest.raises(ValueError, match="Expected at least one word, and a tag or None for each"):
+        pipe.parse(words, ["PRP"])
 
 
 def test_english_symbols_keep_given_tags(nlp):

@@ -169,13 +169,15 @@ def queries_of(nlp: Language, pipe: ParsingPipe, sentences: Sequence[Sequence[st
     from spacy.tokens import Doc
 
     from spacy_lpcfg.components.doc.write import text_of
-    from spacy_lpcfg.parsing.query import Query
 
     docs = [Doc(nlp.vocab, words=[text_of(word) for word in words]) for words in sentences]
     for component in (cast("Any", nlp.get_pipe(name)) for name in listened_to(nlp, pipe)):
         docs = [*component.pipe(docs)]
-    of_docs = zip(map(pipe.spell, sentences), pipe.evidence_of(docs), strict=True)
-    return [Query(words, evidence=evidence and evidence(range(len(words)), words)) for words, evidence in of_docs]
+    of_docs = zip(sentences, pipe.evidence_of(docs), strict=True)
+    return [
+        pipe.query(words, evidence=evidence_of and evidence_of(range(len(words)), pipe.spell(words)))
+        for words, evidence_of in of_docs
+    ]
 
 
 # To save -----------------------------------------------------------------------------------------

@@ -115,8 +115,8 @@ def save_measured(nlp: Language, pipe: ParsingPipe, output: Path, held_out: Sequ
     from spacy_lpcfg.trees import clean
 
     if held_out:
-        parser, golds = pipe.ready_parser(), list(filter(None, map(clean, held_out)))
-        parses = [parser.parse(gold.words).tree for gold in progress(golds, "sentences")]
+        golds = list(filter(None, map(clean, held_out)))
+        parses = [pipe.parse(gold.words).tree for gold in progress(golds, "sentences")]
         f1 = evaluate(golds, parses).scores()["evalb_f"]
         nlp.meta["performance"] = {"evalb_f": f1 / 100}
         tell(f"dev F1 {f1:.2f} on {counted(len(held_out), 'tree')}")
