@@ -158,7 +158,8 @@ def _fitted_multiwords(forms: list[str], parts: list[list[int]]) -> list[str]:
     """
     first = list(accumulate(range(len(forms)), lambda start, i: start if forms[i] == CONTINUED else i))
     firsts = [{first[i] for i in words} for words in parts]
-    crossed = set().union(*(starts for starts in firsts if len(starts) > 1))
+    split = {*range(len(forms))}.difference(*parts)
+    crossed = {first[i] for i in split}.union(*(starts for starts in firsts if len(starts) > 1))
     return [
         "" if not starts or starts & crossed else forms[words[0]] for words, starts in zip(parts, firsts, strict=True)
     ]

@@ -110,7 +110,8 @@ def set_attributes(doc: Doc, key: str, **attrs: Any) -> None:
 def scored_spans(doc: Doc, key: str) -> list[tuple[Span, float]]:
     """Return the spans of a group, each with its posterior probability."""
     group = group_at(doc, key, 0, None)
-    return list(zip(group, group.attrs["scores"].tolist(), strict=True))
+    scores = group.attrs.get("scores")
+    return [] if scores is None else list(zip(group, scores.tolist(), strict=True))
 
 
 def set_group(doc: Doc, key: str, spans: Sequence[Span], **attrs: Any) -> None:
@@ -118,6 +119,8 @@ def set_group(doc: Doc, key: str, spans: Sequence[Span], **attrs: Any) -> None:
 
     attrs (any): The attributes by their names in `Attributes`; attributes that are None are left out.
     """
+    doc.spans.pop(key + LEFT_OUT, None)  # of an earlier parse
+    _forget(doc, key + LEFT_OUT)
     values = {name: value for name, value in attrs.items() if value is not None}
     group = TreeGroup(doc, name=key, spans=spans, attrs={**values, OFFSETS: offsets_of(doc)})
     doc.spans[key] = group
@@ -190,10 +193,14 @@ def _is_record(name: Any, key: str) -> bool:
 
 def _remember(doc: Doc, key: str, attrs: dict[str, Any]) -> None:
     """Store the attributes of a group in `doc.user_data`, which `Doc.from_docs` keeps."""
+    _forget(doc, key)
     data: dict[Any, Any] = doc.user_data
-    for old in [name for name in data if _is_record(name, key)]:
-        del data[old]
     data["._.", _name(key), 0, len(doc.text)] = attrs
+
+
+def _forget(doc: Doc, key: str) -> None:
+    for record in [name for name in doc.user_data if _is_record(name, key)]:
+        del doc.user_data[record]
 
 
 def has_trees_at(doc: Doc, key: str, i: int) -> bool:
@@ -217,22 +224,31 @@ def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
     if len(inside) < 2:
         return
     parts = [(start, data["._.", _name(key), start, end]) for start, end in inside]
-    joined = _joined(parts)
+    joined = _joined(doc, parts)
     if not np.array_equal(joined[OFFSETS], offsets_of(doc)) or len(joined.get("scores", group)) != len(group):
         warnings.warn(_APART.format(key), stacklevel=2)
         return
     group.attrs.update(joined)
 
 
-def _joined(parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
+def _joined(doc: Doc, parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
     """Concatenate the attributes of groups; keep only those that all groups have, or that have a default.
 
+    doc (Doc): The Doc that they were joined into.
     parts (sequence of (int, dict)): The character at which each Doc begins, and the attributes of its group.
     """
     joined: dict[str, Any] = {}
-    for name in ("spellings", "multiwords"):
+    defaults: dict[str, dict[int, str]] = {
+        "spellings": {},
+        "multiwords": {},
+        "tags": {token.idx: token.tag_ for token in doc},
+    }
+    for name, default in defaults.items():
         if any(name in attrs for _, attrs in parts):
-            parts = [(start, {name: [""] * len(attrs[OFFSETS]), **attrs}) for start, attrs in parts]
+            parts = [
+                (start, {name: [default.get(start + i, "") for i in attrs[OFFSETS].tolist()], **attrs})
+                for start, attrs in parts
+            ]
     for name in set.intersection(*(set(attrs) for _, attrs in parts)):
         values = [attrs[name] for _, attrs in parts]
         if name == OFFSETS:

@@ -328,7 +328,8 @@ class Constituency(tuple[Constituent, ...]):
     def left_out(self) -> list[UncertainSpan]:
         """The brackets that the threshold of the parser left out of the trees, in text order; [] if there are none.
 
-        Their `rivals` are empty.
+        Their `rivals` are empty. A Doc that `Doc.from_docs` made has none, unless all its Docs were parsed with a
+        threshold.
         """
         if not self or self[0]._sentence.key + LEFT_OUT not in self[0]._sentence.doc.spans:
             return []

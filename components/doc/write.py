@@ -176,8 +176,7 @@ def set_parses(
         status=[parse.status if parse else EMPTY for parse in parses],
         **before,
     )
-    doc.spans.pop(key + LEFT_OUT, None)  # of an earlier parse
-    if not is_likely.all():
+    if threshold > 0:  # also where nothing is left out, for `Doc.from_docs`
         set_group(doc, key + LEFT_OUT, [*compress(spans, (~is_likely).tolist())], scores=scores[~is_likely])
     offer_noun_chunks(doc.vocab, doc)
 

@@ -74,6 +74,13 @@ def test_multiword_token_merged_with_another_loses_its_form_and_no_word(french, 
     assert rooted_trees(doc)[0].source.text.text == doc.text.rstrip() == "Il parle de le chat."
 
 
+def test_multiword_token_of_which_a_word_is_split_loses_its_form_and_no_word(french):
+    doc = tree_to_doc(Vocab(), [normalize_rooted(french[0])])
+    with doc.retokenize() as retokenizer:
+        retokenizer.split(doc[3], ["l", "e"], heads=[doc[2], doc[2]])
+    assert rooted_trees(doc)[0].source.text.text == doc.text.rstrip() == "Il parle de le chat."
+
+
 @pytest.mark.filterwarnings("ignore:Merged tokens cross")
 def test_text_of_conllu_goes_through_docs(french):
     doc = tree_to_doc(Vocab(), [normalize_rooted(tree) for tree in french])

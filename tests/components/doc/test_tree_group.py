@@ -257,6 +257,13 @@ def test_docs_together_under_a_key_of_ones_own():
     assert [node.label for node in Doc.from_docs(docs)._.constituency] == ["S", "S"]
 
 
+def test_docs_of_a_parser_and_of_a_treebank_together_keep_all_tags():
+    (tree,) = parse_trees(RAIN)
+    gold = Doc(VOCAB, list(tree.words), sent_starts=[1, 0])
+    set_trees(gold, [tree])
+    assert shown(Doc.from_docs([parsed(CITY, set_tags=False), gold])) == [CITY, RAIN]
+
+
 def test_docs_together_keep_the_root():
     (tree,) = parse_trees(f"(TOP {RAIN})")
     docs = [Doc(VOCAB, list(tree.words), sent_starts=[1, 0]) for _ in range(2)]

@@ -206,12 +206,20 @@ def test_constituents_below_the_threshold_are_left_out_and_told():
     both = [("The time is now", "S", 0.4), ("is now", "VP", 0.3)]
     assert left_out(doc) == left_out(Doc(Vocab()).from_bytes(doc.to_bytes())) == both
     assert left_out(Doc.from_docs([doc, doc])) == both * 2
+    whole, gold = Doc(VOCAB, words=["It"], sent_starts=[1]), Doc(VOCAB, words=["It"], sent_starts=[1])
+    set_parses(whole, [parse_of("(NP (PRP It))", [0.9])], threshold=0.5)
+    set_trees(gold, [tree_of("(NP (PRP It))")])
+    assert left_out(Doc.from_docs([doc, whole])) == both
+    assert left_out(Doc.from_docs([doc, gold])) == []
     with doc.retokenize() as retokenizer:
         retokenizer.merge(doc[2:4])
     assert left_out(doc) == both
     set_parses(doc, [parse_of("(S (NP (DT The) (NN time)) (VP is))", [0.4, 0.9])], threshold=0.0)
     assert left_out(doc) == []
     assert sorted(doc.spans) == [KEY]
+    set_parses(whole, [parse_of("(NP (PRP It))", [0.4])], threshold=0.5)
+    set_trees(whole, [tree_of("(NP (PRP It))")])
+    assert sorted(whole.spans) == [KEY]
 
 
 def test_constituents_keep_the_tags_of_others():
