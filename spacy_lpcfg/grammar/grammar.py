@@ -51,7 +51,7 @@ class Grammar(GrammarParameters, ParsingModel):
 
     @cached_property
     def label_chains(self) -> tuple[tuple[str, ...], ...]:
-        """The constituent labels in each symbol's unary chain, top first; () for symbols "@" and for a bare tag."""
+        """The constituent labels in each symbol's unary chain, top first; () for "@" symbols and for single tags."""
         of_words = (chain[:-1] for chain in self.chains[: self.n_preterminals])
         return (*of_words, *self.chains[self.n_preterminals :])
 

@@ -15,11 +15,10 @@ _CACHE_LINE = 64  # bytes
 class Layout(NamedTuple):
     """The tensors of all rules, in the order in which the kernels read them.
 
-    The rows of all matrices are padded with zeros to whole blocks of `LANES` (8) numbers. For each rule, `data` has one
-    of
+    The rows of all matrices are padded with zeros to whole blocks of `LANES` (8) numbers. `data` has, for each rule,
 
-    - an exact tensor [h1, h2, h3];
-    - the scaled core (p, q, r) and the factors A (m_a, p), B (m_b, q), C (m_c, r) of a factored tensor;
+    - an exact tensor [h1, h2, h3],
+    - the scaled core (p, q, r) and the factors A (m_a, p), B (m_b, q), C (m_c, r) of a factored tensor, or
     - the vectors a, b and c of a sparse tensor, of which c is padded as a row.
 
     data (float32, (n,)): The numbers of all tensors, except for the stored entries of sparse tensors.

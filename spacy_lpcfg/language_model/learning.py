@@ -106,7 +106,7 @@ def interpolate(
 
 @dataclass(frozen=True)
 class LanguageModelLearner(Variants):
-    """Learner of a language model from one text, a share of which is held out.
+    """Learner of a language model from a text, of which a share may be held out for early stopping.
 
     method (str): "em" for EM from a random start; "pivot" for the pivot algorithm; "pivot-em" for EM from the estimate
         of the pivot algorithm (section 6.3 of Cohen and Collins 2014).

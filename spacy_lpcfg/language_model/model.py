@@ -164,9 +164,9 @@ _require = Consistency("language model", LanguageModelError).require
 
 
 def _check(values: dict[str, Any]) -> None:
-    """Check that the stored arrays are valid and consistent.
+    """Check that the stored arrays are valid and consistent with each other.
 
-    RAISES (LanguageModelError): If an array is not; the message names it.
+    RAISES (LanguageModelError): If an array is invalid or inconsistent; the message names it.
     """
     words: Any = values.get("vocabulary")
     _require("vocabulary", are_texts(words) and words[:2] == (UNKNOWN, EDGE))

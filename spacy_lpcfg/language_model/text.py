@@ -65,7 +65,7 @@ class TextVocabulary:
         return [UNKNOWN_ID if word == EDGE else self._ids.get(word, UNKNOWN_ID) for word in sentence]
 
     def trigrams(self, sentences: Iterable[Sequence[str]]) -> np.ndarray:
-        """Return the trigrams of a text, int32 (n_tokens + n_sentences, 3), see `ngrams`."""
+        """Return the trigrams of a text, int32 (n_tokens + n_sentences, 3), as `ngrams` does for order 3."""
         return self.ngrams(sentences, 3)
 
     def ngrams(self, sentences: Iterable[Sequence[str]], order: int) -> np.ndarray:

@@ -312,7 +312,10 @@ def _root_vectors(treebank: IndexedTreebank, states: States) -> np.ndarray:
 
 
 def _emissions(treebank: IndexedTreebank, states: States) -> Emissions:
-    """Return q(a -> x | a, h) = r(f | h, a) with f = a -> x (section 6.1), as ratios to q(a -> x | a)."""
+    """Return the emissions q(a -> x | a, h) = r(f | h, a), where f is the feature a -> x (section 6.1).
+
+    `Emissions.vectors` has them as ratios to q(a -> x | a).
+    """
     nodes, events = treebank.nodes, treebank.events
     ratios = np.zeros((len(nodes.leaves), states.n_states.max()))
     for symbol in range(len(nodes.preterminals)):

@@ -91,7 +91,7 @@ class Spectral(TreebankSettings, Variants):
             `NO_SMOOTHING`. None keeps the smoothing of the settings.
         on_step (callable or None): Called with the `SingularValues`, and with a `SmoothingTrial` for each smoothing
             tried.
-        RAISES (ValueError): If there are no trees, no held-out trees but not None, or features are unknown.
+        RAISES (ValueError): If there are no trees, `held_out` is given but has no trees, or features are unknown.
         """
         estimate = self.estimate(trees)
         if on_step is not None:

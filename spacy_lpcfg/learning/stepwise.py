@@ -1,8 +1,8 @@
 """Stepwise EM: updates from batches of the trees (Cappe and Moulines 2009; Liang and Klein 2009).
 
 The expected counts of a batch of trees, scaled up to the treebank, are mixed with the counts of the batches before.
-Differs from the papers: (1) the first counts are those of a start, not of the first batch, so that every rule has some;
-(2) a batch of all trees is an iteration of EM.
+Differs from the papers: (1) the first counts come from another learner, not from the first batch, so that every rule
+has some; (2) a batch of all trees is an iteration of EM.
 """
 
 from collections import Counter, defaultdict

@@ -12,7 +12,7 @@ from spacy_lpcfg.bracketing.tags import COARSE, UNIVERSAL
 
 @runtime_checkable
 class TagAnchors(Protocol):
-    """Interface of groupings of the universal tags, such as `PaperAnchors` and `TagGroups`."""
+    """Interface of anchors, which group the universal tags that share covariances: `PaperAnchors` or `TagGroups`."""
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
         """Return the group of each universal tag, numbered from 0, int32 (N_UNIVERSAL,).
@@ -24,7 +24,10 @@ class TagAnchors(Protocol):
 
 @dataclass(frozen=True)
 class PaperAnchors:
-    """The paper's anchors: each universal tag of Petrov, Das and McDonald (2012) is a group."""
+    """The paper's anchors: each tag of Petrov, Das and McDonald (2012) is a group.
+
+    Tags of a group share covariances.
+    """
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
         """Return the group of each universal tag, int32 (N_UNIVERSAL,); `chunks` is not called."""

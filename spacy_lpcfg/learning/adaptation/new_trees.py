@@ -246,7 +246,7 @@ def _emissions(grammar: Grammar, nodes: Skeletons, rows: np.ndarray) -> tuple[np
 def _signatures(grammar: Grammar, words: list[tuple[str, bool, int]]) -> np.ndarray:
     """Return (symbol, signature id) for each word and each of its signatures that the grammar knows, int64 (n, 2).
 
-    words (list of (str, bool, int)): Words, whether each opens its sentence, and their symbols.
+    words (list of (str, bool, int)): For each word the text, whether it opens its sentence, and the id of its symbol.
     """
     lexicon = grammar.lexicon
     backoff = backoff_of(lexicon.terminals)

@@ -33,7 +33,7 @@ class Prior:
 
     @classmethod
     def of(cls, grammar: Grammar) -> Prior:
-        """Compute the expected counts of a grammar.
+        """Compute the expected counts of states and symbols in one tree drawn from a grammar.
 
         RAISES (ValueError): If the grammar is not proper, or its trees are infinite in expectation.
         """

@@ -236,7 +236,7 @@ class Split:
         return Latent(self.n_states, roots / roots.sum(), tensors, self.starts, emissions)
 
     def _shared_words(self, emissions: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
-        """Smooth counts of emissions towards emissions whose states are distributed as the states of their symbols.
+        """Smooth counts of emissions: pseudo-tokens of each emission have the state distribution of its symbol.
 
         emissions (float64, (n_pairs, m)): The counts.
         shares (float64, (n_symbols, m)): Distribution over the states of each symbol.

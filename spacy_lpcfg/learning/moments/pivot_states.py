@@ -23,8 +23,8 @@ class Side(NamedTuple):
     """Posteriors over the states of n nodes of one symbol, given their inside or their outside pivot features.
 
     columns (int64, (n, K)): The ids of the K features of each node, as rows of `posteriors`.
-    posteriors (float64, (F, m)): p(h | f).
-    pi (float64, (m,)): p(h).
+    posteriors (float64, (F, m)): p(h | f) for each feature f and state h.
+    pi (float64, (m,)): p(h), the share of each state among the symbol's nodes.
     """
 
     columns: np.ndarray
