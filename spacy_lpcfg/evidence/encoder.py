@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.batches import padded_batches
 from spacy_lpcfg.evidence.pieces import Pieces, pieces_from_values
 from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.container import read_meta, refuse_others
@@ -61,7 +62,8 @@ class Encoder:
             for words, result in zip(sentences, results, strict=True)
             for window in _windows(*self.pieces.divide(words), result)
         ]
-        for batch in _batches(windows):
+        windows.sort(key=_Window.length)
+        for batch in padded_batches(windows, _Window.length, _BATCH):
             states = self._run([window.pieces for window in batch])
             for window, rows in zip(batch, states, strict=True):
                 window.result[window.words] = rows[window.places]
@@ -156,6 +158,10 @@ class _Window(NamedTuple):
     words: slice
     result: np.ndarray
 
+    def length(self) -> int:
+        """Return the number of pieces, with the special ones at both ends."""
+        return len(self.pieces) + 2
+
 
 def _windows(pieces: np.ndarray, last: np.ndarray, result: np.ndarray) -> Iterator[_Window]:
     """Divide a sentence into windows that overlap by half.
@@ -170,18 +176,6 @@ def _windows(pieces: np.ndarray, last: np.ndarray, result: np.ndarray) -> Iterat
     for start, (left, right) in zip(starts, pairwise(cuts), strict=True):
         if left < right:
             yield _Window(pieces[start : start + _WINDOW], last[left:right] - start, slice(left, right), result)
-
-
-def _batches(windows: Sequence[_Window]) -> Iterator[list[_Window]]:
-    """Yield batches of windows of similar lengths."""
-    batch: list[_Window] = []
-    for window in sorted(windows, key=lambda window: len(window.pieces)):
-        if batch and (len(batch) + 1) * (len(window.pieces) + 2) > _BATCH:
-            yield batch
-            batch = []
-        batch.append(window)
-    if batch:
-        yield batch
 
 
 def _session(model: bytes) -> Any:

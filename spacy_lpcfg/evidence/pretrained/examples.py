@@ -1,4 +1,4 @@
-"""Training data of a span classifier: sentences as word pieces, batches, and the best tree by span scores (CKY)."""
+"""Training data of a span classifier: sentences as word pieces, batches, and the best tree by span scores."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.batches import padded_batches
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.evidence.classifier import Chain, SpanClassifier
 from spacy_lpcfg.evidence.learning import WordEncoder
 from spacy_lpcfg.evidence.pieces import Pieces
 from spacy_lpcfg.parsing.evidence import span_bounds
+from spacy_lpcfg.parsing.mbr import mbr_brackets
+from spacy_lpcfg.trees.transforms import join_chain, split_chain
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -49,42 +52,25 @@ def batches(lengths: Sequence[int], size: int, rng: random.Random) -> list[list[
     rng (random.Random): Shuffles sentences of similar lengths, and the batches.
     RETURNS (list of list of int): Indices of the sentences of each batch.
     """
-    parts: list[list[int]] = [[]]
-    for i in sorted(range(len(lengths)), key=lambda i: lengths[i] + 2 * rng.random()):
-        longest = max([lengths[i], *(lengths[j] for j in parts[-1])])
-        if parts[-1] and (len(parts[-1]) + 1) * longest > size:
-            parts.append([])
-        parts[-1].append(i)
+    order = sorted(range(len(lengths)), key=lambda i: lengths[i] + 2 * rng.random())
+    parts = [*padded_batches(order, lengths.__getitem__, size)]
     rng.shuffle(parts)
     return parts
 
 
 def best_spans(log_odds: np.ndarray, chains: Sequence[Chain]) -> list[tuple[int, int, str]]:
-    """Return the brackets, in pre-order, of the tree whose chains have the largest sum of log-odds (CKY).
+    """Return the brackets, in pre-order, of the tree whose chains have the largest sum of log-odds.
 
     log_odds (float32, (n_spans, n_chains)): As in `Evidence.spans`.
     chains (sequence of tuple of str): The unary chains of the columns, outermost label first.
     RETURNS (list of (start, end, label)): The brackets; there is always one over the whole sentence.
     """
     n = int((2 * len(log_odds)) ** 0.5)
-    classes, splits = np.zeros((2, n, n + 1), np.int64)
-    best = np.zeros((n, n + 1))
-    classes[span_bounds(n)], best[span_bounds(n)] = log_odds.argmax(1), log_odds.max(1)
-    is_bracket = best > 0
-    is_bracket[0, n] = True
-    best *= is_bracket
-    for width in range(2, n + 1):
-        for i in range(n - width + 1):
-            sums = best[i, i + 1 : i + width] + best[i + 1 : i + width, i + width]
-            splits[i, i + width] = i + 1 + sums.argmax()
-            best[i, i + width] += sums.max()
-    spans, stack = [], [(0, n)]
-    while stack:
-        i, j = stack.pop()
-        spans += [(i, j, label) for label in chains[classes[i, j]] if is_bracket[i, j]]
-        if j - i > 1:
-            stack += [(splits[i, j], j), (i, splits[i, j])]
-    return spans
+    best = *span_bounds(n), log_odds.argmax(1), log_odds.max(1)
+    spans = zip(*(values.tolist() for values in best), strict=True)
+    scores = {(i, j, join_chain(chains[chain])): score for i, j, chain, score in spans}
+    brackets = mbr_brackets(scores, n, cost=0)
+    return [(i, j, label) for i, j, chain in brackets for label in split_chain(chain)]
 
 
 def classifier_f1(encoder: WordEncoder, classifier: SpanClassifier, golds: Sequence[Tree]) -> float:
