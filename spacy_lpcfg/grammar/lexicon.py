@@ -17,7 +17,7 @@ it. The probabilities of the vocabulary sum to 1 at every position. The first wo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -25,12 +25,19 @@ import numpy as np
 
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
+from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.remembered import WordCache
 from spacy_lpcfg.words.signatures import UNKNOWN, backoff_of, is_signature
 
 NO_TAG = -1
 _NOT_RARE = -1
 _CACHE_SIZE = 100_000
+
+
+def tag_ids(preterminals: Iterable[str], tags: Iterable[str]) -> np.ndarray:
+    """Return the index in `tags` of the tag of each preterminal, such as PRP of NP|PRP, int32 (n_preterminals,)."""
+    ids = {tag: i for i, tag in enumerate(tags)}
+    return np.array([ids[split_chain(name)[-1]] for name in preterminals], dtype=np.int32)
 
 
 class Emitter(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from spacy_lpcfg.arrays import offsets, read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.grammar.classifier import Classifier
-from spacy_lpcfg.grammar.lexicon import Lexicon
+from spacy_lpcfg.grammar.lexicon import Lexicon, tag_ids
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.parsing.model import check_positive
 from spacy_lpcfg.trees.transforms import split_chain
@@ -103,9 +103,7 @@ class GrammarParameters:
     @cached_property
     def tag_of(self) -> np.ndarray:
         """The tag of each preterminal, as an index into `lexicon.tags`, int32 (n_preterminals,)."""
-        index = {tag: i for i, tag in enumerate(self.lexicon.tags)}
-        tags = [index[chain[-1]] for chain in self.chains[: self.n_preterminals]]
-        return read_only(np.array(tags, dtype=np.int32))
+        return read_only(tag_ids(self.symbols[: self.n_preterminals], self.lexicon.tags))
 
     @property
     def tags(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.lexicon import tag_ids
 from spacy_lpcfg.learning.latent.expectations import Shard
 from spacy_lpcfg.learning.treebank.assembly import Part
 from spacy_lpcfg.learning.treebank.counts import Counts, count
@@ -135,8 +136,8 @@ class NewTrees:
 
     @property
     def tag_of(self) -> np.ndarray:
-        """The tag of each preterminal, as an index into `tags`, int64 (n_preterminals,)."""
-        return np.array([self.tags.index(split_chain(name)[-1]) for name in self.nodes.preterminals])
+        """The tag of each preterminal, as an index into `tags`, int32 (n_preterminals,)."""
+        return tag_ids(self.nodes.preterminals, self.tags)
 
     @cached_property
     def is_new_rule(self) -> np.ndarray:

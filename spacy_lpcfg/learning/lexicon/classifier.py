@@ -8,10 +8,9 @@ import numpy as np
 
 from spacy_lpcfg.grammar._classifier import adagrad_epoch
 from spacy_lpcfg.grammar.classifier import Classifier
-from spacy_lpcfg.grammar.lexicon import Lexicon
+from spacy_lpcfg.grammar.lexicon import Lexicon, tag_ids
 from spacy_lpcfg.grammar.windows import Windows
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
-from spacy_lpcfg.trees.transforms import split_chain
 
 _RATE = 0.2  # of AdaGrad, whose squared gradients begin at 1
 _DROPOUT = 0.3  # share of a word's features that each pass leaves out
@@ -85,7 +84,7 @@ def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_
     symbol_weights (float64, (n_symbols,)): Share of each symbol among the nodes of the treebank. With the lexicon it
         gives the most probable tag of each word without context, a feature of the word and of its neighbours.
     """
-    tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals], dtype=np.int32)
+    tag_of = tag_ids(nodes.preterminals, lexicon.tags)
     tags = lexicon.likely_tags(symbol_weights, tag_of)[terminal[nodes.leaves]]
     forms = [nodes.words[word] for word in nodes.word[nodes.leaves]]
     windows = Windows(lexicon.tags)

@@ -18,7 +18,7 @@ from scipy.sparse import coo_array, csr_array
 
 from spacy_lpcfg.arrays import offsets
 from spacy_lpcfg.checks import SHARE, at_least, one_of
-from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
+from spacy_lpcfg.grammar.lexicon import Lexicon, tag_ids, tag_terminal
 from spacy_lpcfg.learning.lexicon.affixes import chosen_affixes
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
@@ -245,7 +245,7 @@ def build_lexicon(
     settings (LexicalSettings): Settings of the smoothing.
     """
     tags = tuple(sorted({split_chain(name)[-1] for name in preterminals}))
-    tag_of = np.array([tags.index(split_chain(name)[-1]) for name in preterminals])
+    tag_of = tag_ids(preterminals, tags)
     rows = _smoothed_rows(emissions, vocabulary, tag_of, len(tags), settings)
     rows += [
         _Row(

@@ -11,6 +11,7 @@ from scipy.sparse import csc_array, csr_array
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.lexicon import tag_ids
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.learning.lexicon.classifier import fit_classifier, read_words
 from spacy_lpcfg.learning.lexicon.lexical import (
@@ -29,7 +30,6 @@ from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, s
 from spacy_lpcfg.learning.treebank.settings import TreebankSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import Reading, Skeletons
-from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.trees.tree import Tree
 
 PART_SIZE = 2_000  # trees, at least
@@ -202,7 +202,7 @@ def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
     seen = (1 - ROOT_SHARE) * counts.roots / counts.roots.sum()
     root_weights = smoothed_roots(counts, nodes.symbols, ROOT_SHARE)
     roots = seen[:, None] * parameters.root_vectors + (root_weights - seen)[:, None] * parameters.means
-    tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals])
+    tag_of = tag_ids(nodes.preterminals, lexicon.tags)
     lexicon = with_rare_words(
         lexicon, treebank.vocabulary, nodes, treebank.terminal, tag_of, treebank.lexical.signature_weight
     )
