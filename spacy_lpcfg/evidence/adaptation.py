@@ -26,6 +26,7 @@ from spacy_lpcfg.evidence.folds import (
     AdaptationSettings,
     CrossValidation,
     folds_of,
+    grammar_of,
     weights_of,
 )
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
@@ -205,7 +206,7 @@ def _golds(base: Adaptable, trees: Iterable[Tree]) -> list[Tree]:
 
     RAISES (ValueError): If there are fewer than `FEWEST_TREES`.
     """
-    normal = map(partial(normalize_rooted, functions=reading_of(_grammar(base)).functions), trees)
+    normal = map(partial(normalize_rooted, functions=reading_of(grammar_of(base)).functions), trees)
     golds = [strip_root(tree)[1] for tree in normal if tree is not None]
     if len(golds) < FEWEST_TREES:
         raise ValueError(
@@ -214,14 +215,10 @@ def _golds(base: Adaptable, trees: Iterable[Tree]) -> list[Tree]:
     return golds
 
 
-def _grammar(base: Adaptable) -> Grammar:
-    return base if isinstance(base, Grammar) else base.model
-
-
 def _prior(base: Adaptable) -> Prior | None:
     """Return the prior from the model's grammar; None, with a warning, if the grammar has no expected counts."""
     try:
-        return Prior.of(_grammar(base))
+        return Prior.of(grammar_of(base))
     except ValueError as error:
         logger.warning("The grammar stays as it is. %s", error)
         return None
@@ -245,7 +242,7 @@ def _differences(
     parses = list(filter(None, map(normalize_rooted, folds.parses)))
     differences = [
         *unknown_labels(golds, base.labels, base.tags)[: MOST_TOLD // 2],
-        *spelling_differences(_grammar(base), golds),
+        *spelling_differences(grammar_of(base), golds),
         *_root_difference(base, raw),
         *local_differences(folds.golds, [strip_root(tree)[1] for tree in parses]),
     ]

@@ -96,7 +96,7 @@ class Adaptation:
 
     def _grammar(self, strength: float | None) -> Grammar:
         if strength is None or self.prior is None:
-            return self.base if isinstance(self.base, Grammar) else self.base.model
+            return grammar_of(self.base)
         if strength not in self._grammars:
             self._grammars[strength] = self._em.fit(strength)
         return self._grammars[strength]
@@ -114,6 +114,11 @@ class Adaptation:
         return continue_classifier(
             evidence.encoder, self.trees, start=evidence.classifier, settings=CLASSIFIER, seed=self.seed
         )
+
+
+def grammar_of(model: Adaptable) -> Grammar:
+    """Return the grammar of a model, without evidence."""
+    return model if isinstance(model, Grammar) else model.model
 
 
 def weights_of(model: Adaptable) -> EvidenceWeights | None:
