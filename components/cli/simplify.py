@@ -83,7 +83,8 @@ def _cited(documents: "Iterable[Parsed]", rules: "Sequence[EditRule] | None") ->
     for parsed in documents:
         clauses = iter(doc_simple_clauses(parsed.doc, rules))
         clause = next(clauses, None)
-        for citation, bounds in zip(parsed.sentences(), sentence_bounds(parsed.doc), strict=True):
+        citations = parsed.sentences() if len(parsed.doc) else ()  # an empty line has one, but no sentence
+        for citation, bounds in zip(citations, sentence_bounds(parsed.doc), strict=True):
             words = words_of(parsed.doc, *bounds)
             number = next(numbers) if words else 0
             while clause is not None and clause.sent.start in words:

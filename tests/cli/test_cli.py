@@ -213,6 +213,11 @@ def test_cli_parses_tokens_line_by_line(model):
     assert trees_in(last)[0].words == ["Go"]
 
 
+@pytest.mark.parametrize("command", ["surprisal", "doubt", "simplify", "sample"])
+def test_cli_passes_over_an_empty_line_of_tokens(model, command):
+    assert "left" in run(command, model, "-", "--input", "tokens", text="It rained .\n\nHe left .\n").stdout
+
+
 def test_cli_keeps_given_tags(model):
     text = "The/DT 1/2/CD ferry/NN left/NEVERSEEN (/( ./.\n"
     for options in ((), ("--tags", "given")):

@@ -131,7 +131,8 @@ def answers_of(parsed: Parsed, question: str) -> Iterator[Answer]:
 
     doc, given = parsed.doc, parsed.words
     answers = doc.user_data[KEY][question]
-    for citation, (start, end), answer in zip(parsed.sentences(), sentence_bounds(doc), answers, strict=True):
+    citations = parsed.sentences() if len(doc) else ()  # an empty line has one, but no sentence
+    for citation, (start, end), answer in zip(citations, sentence_bounds(doc), answers, strict=True):
         if answer is not None:
             words = texts_of(doc, words_of(doc, start, end)) if given is None else given
             yield Answer(citation, words, answer)
