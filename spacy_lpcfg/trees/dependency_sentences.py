@@ -90,6 +90,7 @@ _N_COLUMNS = 10
 _FORM, _UPOS, _XPOS, _FEATURES, _HEAD, _RELATION, _MISC = 1, 3, 4, 5, 6, 7, 9
 _MULTIWORD = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 _MOST_DIGITS = 9
+_NOT_IN_LABELS = re.compile(r"[\s()]", re.ASCII)
 _NOTHING = {_FORM: ("",), _UPOS: ("", "_")}
 
 
@@ -114,7 +115,8 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str, comments: Mappin
         if columns[0] != str(len(words) + 1):
             raise TreebankError(f"Expected the word number {len(words) + 1}, got {shown(columns[0])}.", path, number)
         for column, contents in ((_FORM, "a word"), (_UPOS, "a universal part of speech")):
-            if columns[column].strip() in _NOTHING[column]:
+            is_missing = columns[column].strip() in _NOTHING[column]
+            if is_missing or (column == _UPOS and _NOT_IN_LABELS.search(columns[column])):
                 message = f"Expected {contents} in column {column + 1}, got {columns[column]!r}."
                 if column == _UPOS:
                     message += " Phrases are made by it; files that convert writes have it if the tags of trees do."

@@ -26,7 +26,7 @@ def indented(tree: Tree) -> str:
         if depth:
             parts.append(" " if stays else "\n" + INDENT * min(depth, MOST_INDENTS))
         if node.word is not None:
-            parts.append(f"({node.label} {node.word})")
+            parts.append(str(node))
             continue
         parts.append(f"({node.label}")
         below: list[tuple[Tree | None, int, bool]] = []

@@ -64,6 +64,7 @@ BROKEN = [
     "(S (NP a)) )", "(S (NP a)", "(S ())", "(S)", "(S (NP a b))", "(S (NP a) b)", "(S a (NP b))", "word (S (A a))",
     "(S (A a)) word", "(S ((A a)))", "((A a))", "((ID 7) (S (A a)))", "( (METADATA (ID x)) (S (A a)))", "(ID 7)",
     "( (S (A a)) (X (B b)))", "()", "(( (A a)))", "(A a)(B b) ( (C c))", "(S (ID x))",
+    "(S (NP (NN dog)) (X N_S))", "(S (CODE(SYM SpeakerA1)) (NN dog))",
 ]  # fmt: skip
 
 

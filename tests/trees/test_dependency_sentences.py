@@ -86,6 +86,10 @@ CHAIN = "\n".join(["# text = a chain", *(line(i, "a", i - 1, "dep") for i in ran
         (line(1, "Yes", "_", "root"), "Expected the number of a head from 0 to 1, got '_'"),
         (line(1, " ", 0, "root"), "a.conllu:1: Expected a word in column 2"),
         (line(1, "Yes", 0, "root", part="_"), "a.conllu:1: Expected a universal part of speech in column 4, got '_'"),
+        (
+            line(1, "Yes", 0, "root", part="A B"),
+            "a.conllu:1: Expected a universal part of speech in column 4, got 'A B'",
+        ),
         (f"{line(1, 'a', 0, 'root')}\n{line(2, 'b', 9, 'dep')}", "a.conllu:2: Expected the number of a head"),
         (line(1, "Yes", 7, "root"), "Expected the number of a head from 0 to 1, got '7'"),
         (f"{line(1, 'a', 2, 'dep')}\n{line(2, 'b', 1, 'dep')}", "Expected words whose heads make a tree"),

@@ -80,6 +80,8 @@ FORMATS = {  # a file, its dialect, its trees, the IDs of their sentences, and w
      ["bc/cctv/00/cctv_0000:000:1:Ann", "bc/cctv/00/cctv_0000:000:2"], {}),
     "columns of three": ("We PRP (S(NP*)\nleft VBD (VP*))\n", "conll2012", "(S (NP (PRP We)) (VP (VBD left)))", [""],
      {}),
+    "columns with comments": ("# sent 1\nWe PRP (S(NP*)\n# no row\n# # (VP*))\n# 2\n\n# 3\n# # (X*)\n", "conll2012",
+     "(S (NP (PRP We)) (VP (# #))) (X (# #))", ["", ""], {}),
     "Chinese Treebank": (CTB, "penn", "( (IP (NP-SBJ (NR 上海)) (VP (VV 发展)))) ( (NP (NN 经济)))", ["1", "2"],
      {"lines of markup": 7}),
     "Sejong": (SEJONG, "sejong",

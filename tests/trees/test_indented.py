@@ -22,6 +22,7 @@ def test_example():
     (tree,) = parse_trees(EXAMPLE)
     assert indented(tree) == EXAMPLE
     assert indented(Tree("NN", word="dog")) == "(NN dog)"
+    assert indented(Tree("S", [Tree("SYM", word="\\")])) == "(S (SYM \\ ))"
 
 
 def test_trees_of_the_sample_come_back():

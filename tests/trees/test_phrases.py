@@ -34,6 +34,9 @@ She/PRON/4/nsubj will/AUX/4/aux never/ADV/4/advmod see/VERB/0/root the/DET/6/det
 # copula, negation and a predicate with what follows it
 It/PRON/4/nsubj is/AUX/4/cop not/PART/4/advmod friend/NOUN/0/root of/ADP/6/case mine/PRON/4/nmod
 (S (NP (PRON It)) (VP (AUX is) (PART not) (NP (NP (NOUN friend)) (PP (ADP of) (NP (PRON mine))))))
+# quotation marks of treebanks
+``/PUNCT/2/punct Go/VERB/0/root ''/PUNCT/2/punct
+(S (`` ``) (VP (VERB Go)) ('' ''))
 # question with the auxiliary before its subject
 Did/AUX/3/aux he/PRON/3/nsubj go/VERB/0/root ?/PUNCT/3/punct
 (SQ (AUX Did) (NP (PRON he)) (VP (VERB go)) (. ?))

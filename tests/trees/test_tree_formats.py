@@ -448,6 +448,11 @@ def test_dialects_of_exports_tell_lemmas_by_the_lines():
     assert found == [*parse_trees(OF_NEGRA)]
 
 
+def test_dialects_of_exports_have_lines_of_comments():
+    lines = NEGRA.replace("Buch", "%% Das\nBuch").splitlines(keepends=True)
+    assert [*read_dialect(lines, "a.export")] == [*parse_trees(OF_NEGRA)]
+
+
 # The table ---------------------------------------------------------------------------------------
 
 

@@ -18,6 +18,7 @@ from spacy_lpcfg.trees.transforms import escape_token
 from spacy_lpcfg.trees.tree import Tree
 
 _BEGINS = re.compile(r"#begin document \((.*)\); part (\S+)")
+_COMMENT = re.compile(r"#(?!begin|end)[^*]*$")  # without a part of a tree, which the word # has in CoNLL-2005
 _PART = re.compile(r"\([^\s*]*\*\)*")
 _SPEAKER, _N_COLUMNS = 9, 12  # of CoNLL-2012
 _NO_TREE = "sentences without a tree"
@@ -48,6 +49,8 @@ def _sentences(lines: Iterable[str]) -> Iterator[tuple[int, str, list[list[str]]
     document, n_sentences, first = "", 0, 0
     rows: list[list[str]] = []
     for number, line in enumerate(chain(lines, [""]), 1):
+        if _COMMENT.match(line):
+            continue
         begins = _BEGINS.match(line)
         if begins:
             document, n_sentences = f"{begins[1]}:{begins[2]}", 0

@@ -59,9 +59,11 @@ def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, str, list
         elif key == "#EOS" and rows is not None:
             yield first, sent_id, rows, n_lemmas
             rows = None
-        elif rows is not None and key:
+        elif not key or key.startswith("%%"):
+            continue
+        elif rows is not None:
             rows.append((number, line.partition("%%")[0]))
-        elif key and not is_table and not key.startswith("%%"):
+        elif not is_table:
             raise TreebankError(f"Expected #BOS before a sentence, but got {shown(line[:40])}.", path, number)
     if rows is not None:
         raise TreebankError("Expected #EOS after the sentence that begins here, but the file ends.", path, first)

@@ -17,8 +17,8 @@ from spacy_lpcfg.trees.source import SentenceSource
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.trees.tree_builder import OpenNode, TreeBuilder
 
-IS_IRREGULAR = re.compile(rb"##|\((?:-DFL-|CODE)\s|\*x\*|\sE_S|\s\\[\[\]+]\)")
-"""What the files have that this module reads in another way than as labels and words."""
+IS_IRREGULAR = re.compile(rb"##|CODE|-DFL-|\*x\*|[EN]_S|\\[\[\]+]")
+"""Matches all that this module may read in another way than as labels and words, and in some files more."""
 _MARKUP = re.compile(r"\s*<[^()]*>\s*")
 _ID = re.compile(r"<[sS][^<>]*\s(?:ID|id)\s*=\s*[\"']?([^\s\"'<>]+)")
 _HEADER = re.compile(r"[\s(]*(?:TOP\s*\(\s*)?\*x\*.*\*x\*[\s)]*|\s*\*x\*.*", re.DOTALL)

@@ -13,7 +13,7 @@ _TAGS = {
     **dict.fromkeys(",،、，՝", ","),
     **dict.fromkeys(".!?。！？؟۔।॥։՞…", "."),
     **dict.fromkeys(":;؛：；-–—―/·•~", ":"),
-    **dict.fromkeys("“„«‘‚‹「『《〈", "``"),
+    **dict.fromkeys("`“„«‘‚‹「『《〈", "``"),
     **dict.fromkeys("”»’›」』》〉\"'", "''"),
     **dict.fromkeys("([{（［｛【〔", "-LRB-"),
     **dict.fromkeys(")]}）］｝】〕", "-RRB-"),
