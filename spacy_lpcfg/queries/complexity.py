@@ -95,8 +95,11 @@ def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] =
     surprisals (iterable of sequences of float): For each tree the surprisal of each word, in bits; an empty sequence
         where unknown.
     RETURNS (Complexity): One row for each tree that has words.
+    RAISES (ValueError): If there are surprisals, but not of each tree.
     """
-    cleaned = [clean(tree) for tree in trees]
+    cleaned, bits_of_trees = [clean(tree) for tree in trees], list(surprisals)
+    if bits_of_trees and len(bits_of_trees) != len(cleaned):
+        raise ValueError(f"Expected surprisals of each of {len(cleaned)} trees, got those of {len(bits_of_trees)}.")
     rooted = [below_root(tree) for tree in cleaned if tree]
     index = TreeIndex.from_trees(rooted, ENGLISH)
     sums = np.zeros((len(rooted), len(_MEASURED)))
@@ -105,7 +108,7 @@ def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] =
             sums[:, column] += np.bincount(index.tree_of(index.nodes(pattern)), minlength=len(rooted))
     for row, tree in zip(sums, rooted, strict=True):
         row[0], *row[len(COUNTS) : -2] = _depths(tree)
-    with_words = (bits for tree, bits in zip(cleaned, surprisals, strict=False) if tree)
+    with_words = (bits for tree, bits in zip(cleaned, bits_of_trees, strict=False) if tree)
     for row, bits in zip(sums, with_words, strict=False):
         row[-2:] = sum(bits), len(bits)
     return Complexity(sums)

@@ -64,7 +64,7 @@ def edit_trees(
         for rule in rules:
             batch.apply(rule, counts, on_fire)
         for old, tree, new in zip(originals, batch.trees, is_new, strict=True):
-            yield _without_new_root(tree, old) if new and tree is not None else tree
+            yield tree and (_without_new_root(tree, old) if new else tree).with_source_of(old)
 
 
 def _without_new_root(tree: Tree, original: Tree) -> Tree:

@@ -363,12 +363,12 @@ def create_subtree(site: Site, new: Node, first: str, last: str | None = None) -
     new (Node): The new tree, below whose foot the sisters are put; mostly one node that is its own foot.
     RAISES (ValueError): If the two nodes are no sisters.
     """
-    nodes = [site.node(name) for name in (first, last or first)]
-    parent = nodes[0].parent
-    if parent is not nodes[1].parent:
+    ends = [site.node(name) for name in (first, last or first)]
+    parent, nodes = ends[0].parent, ends[:1]
+    if parent is not ends[1].parent:
         raise ValueError(f"{first} and {last} are no sisters")
     if parent is not None:
-        start, end = sorted(map(parent.children.index, nodes))
+        start, end = sorted(map(parent.children.index, ends))
         nodes = parent.children[start : end + 1]
     _adjoin(site, new, nodes)
 

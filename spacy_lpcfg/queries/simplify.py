@@ -139,7 +139,7 @@ class _Probabilities:
         self.of: dict[Tree, float | None] = {}
         start = 0
         for tree, root, (brackets, _) in zip(trees, numbered, scores, strict=False):
-            for (i, j, label), p in zip(tree.spans(), brackets or (), strict=False):
+            for (i, j, label), p in zip(tree.spans(), () if brackets is None else brackets, strict=False):
                 if p == p:  # not nan
                     self.brackets.setdefault((start + i, start + j, basic_category(label)), p)
             (top,) = root.children

@@ -57,7 +57,7 @@ def without_final(tree: Tree) -> Tree:
         remaining = [child for child in children if child is not None]
         return Tree(node.label, remaining) if remaining else None
 
-    return tree.fold(drop) or tree
+    return (tree.fold(drop) or tree).with_source_of(tree)
 
 
 COPIED: tuple[Callable[[Tree], Tree], ...] = (capitals, headline)
@@ -94,7 +94,8 @@ def _with_noise(trees: Iterable[Tree], share: float, draw: Callable[[], float]) 
 
 def _spelled(tree: Tree, spell: Callable[[Tree, int], str]) -> Tree:
     """Replace the words of a tree by `spell(leaf, position)`."""
-    return tree.with_leaves(Tree(leaf.label, word=spell(leaf, i)) for i, leaf in enumerate(tree.leaves()))
+    leaves = (Tree(leaf.label, word=spell(leaf, i)) for i, leaf in enumerate(tree.leaves()))
+    return tree.with_leaves(leaves).with_source_of(tree)
 
 
 def _cased(word: str, change: Callable[[str], str]) -> str:

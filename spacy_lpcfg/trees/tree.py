@@ -79,6 +79,13 @@ class Tree:
             source = source._replace(text=None)
         return Tree(self.label, self.children, self.word, source=source)
 
+    def with_source_of(self, original: Tree) -> Tree:
+        """Return the tree with the `source` of the tree that it was made of, without its text if the words differ."""
+        source = original.source
+        if source and source.text and self.words != original.words:
+            source = source._replace(text=None)
+        return self.with_source(source)
+
     @property
     def is_leaf(self) -> bool:
         """Whether the node is a preterminal: a tag over a word."""

@@ -226,6 +226,8 @@ def test_complexity_has_the_mean_surprisal_of_words():
     found = complexity(trees, surprisals=[[1.0, 2.0, 6.0], [9.0], [4.0, 4.0, 4.0, 7.0]])
     assert [record["surprisal"] for record in found.sentences] == [3, 4.75]
     assert found.document["surprisal"] == 4
+    with pytest.raises(ValueError, match="of each of 2 trees, got those of 1"):
+        complexity(parse_trees(f"{RAIN} {SAID}"), surprisals=[[1.0, 2.0, 6.0]])
 
 
 def test_complexity_of_documents_adds_up_and_of_nothing_is_nought():

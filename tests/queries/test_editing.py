@@ -10,6 +10,7 @@ from oracles.strategies import trees
 
 from spacy_lpcfg.queries import RuleError, edit, edit_trees, editing, parse_rules
 from spacy_lpcfg.trees import Tree, parse_trees
+from spacy_lpcfg.trees.source import SentenceSource, SourceText
 
 BANK = "(ROOT (S (NP (NP (NNP Bank)) (PP (IN of) (NP (NNP America)))) (VP (VBD called)) (. .)))"
 RAN = "(S (NP (PRP They)) (VP (VBD ran)))"
@@ -88,6 +89,7 @@ DOCUMENTED = [
      "(A (D 3) (FOO (C 2) (E 4) (B 1)))"),
     ("A < B=left < B=right", "createSubtree FOO left right", "(A (B 1) (B 2))", "(A (FOO (B 1)) (FOO (B 2)))"),
     ("A < B=child", "createSubtree FOO child", "(A (B 1) (C 2))", "(A (FOO (B 1)) (C 2))"),
+    ("A=top !> __", "createSubtree FOO top", "(A (B 1))", "(FOO (A (B 1)))"),
     ("A < B=left < C=right", "createSubtree (F (G 1) H@ (I 5)) left right", "(A (B 1) (D 3) (C 2))",
      "(A (F (G 1) (H (B 1) (D 3) (C 2)) (I 5)))"),
     ("B=bob", "delete bob", "(A (foo 1) (B (C 1)))", "(A (foo 1))"),
@@ -198,6 +200,15 @@ def test_editing_counts_firings_and_keeps_the_order(monkeypatch):
     assert [counts[rule] for rule in rules] == [3, 4, 2]
     assert [edit(tree, rules) for tree in before] == after
     assert [*edit_trees(before, [])] == before
+
+
+def test_editing_keeps_ids_and_the_text_of_unchanged_words():
+    text = SourceText(("Go", "."), (False, False))
+    (tree,) = (tree.with_source(SentenceSource("a.1", text)) for tree in parse_trees("( (S (VB Go) (. .)))"))
+    relabelled, respelled = (
+        edit(tree, parse_rules(rule)) for rule in ("S=x > ROOT\n\nrelabel x X\n", "Go=x\n\nrelabel x Run\n")
+    )
+    assert (relabelled.source, respelled.source) == (tree.source, SentenceSource("a.1"))
 
 
 labels = st.sampled_from(["A", "B", "C"])

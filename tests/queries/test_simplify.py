@@ -1,5 +1,6 @@
 """Sentences with gold trees, split into clauses by the package's rules, and by a user's."""
 
+import numpy as np
 import pytest
 
 from spacy_lpcfg.queries import RuleError, parse_rules, split_clauses
@@ -95,7 +96,7 @@ def test_simplify_splits_sentences(tree, expected):
 def test_simplify_tells_words_copies_and_probabilities():
     first, second = parse_trees(SPLIT[0][0] + HOUSE)
     labels = [span[2] for span in second.spans()]
-    scores = [0.9 if label == "S" else 0.8 if label == "SBAR" else 1.0 for label in labels]
+    scores = np.array([0.9 if label == "S" else 0.8 if label == "SBAR" else 1.0 for label in labels])
     (_, (main, relative)) = split_clauses([first, second], scores=[(None, None), (scores, None)])
     assert [word.position for word in main.words] == [7, 8, 16, 17, 18]
     assert [tuple(word) for word in relative.words] == [

@@ -23,7 +23,8 @@ TREE = """(S (`` ") (NP-SBJ (NP (PRP$ My) (NN son) (POS 's)) (-LRB- -LRB-) (NNP 
     ],
 )
 def test_noise_changes_words_alone(kind, words):
-    copy = kind(tree_of(TREE))
+    copy = kind(tree_of(TREE).with_id("a.1"))
+    assert copy.sent_id == "a.1"
     assert copy.words == words.split()
     assert copy.tags == tree_of(TREE).tags[: len(copy)]
 
