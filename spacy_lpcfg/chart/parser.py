@@ -41,7 +41,7 @@ from spacy_lpcfg.parsing.result import (
     Posteriors,
     StateVectors,
 )
-from spacy_lpcfg.trees.transforms import basic_category, normalize
+from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.signatures import is_in_capitals
 from spacy_lpcfg.words.tag_dictionary import NO_TAGS, TagDictionary
@@ -210,7 +210,7 @@ class Parser(SentenceParser):
         RAISES (ValueError): If the grammar has no probabilities of trees, see `answers`, or the tree has no words.
         """
         self.require("tree_log_probability")
-        normal = normalize(tree, functions=any(basic_category(label) != label for label in self.grammar.labels))
+        normal = normalize(tree, functions=self.grammar.has_functions)
         if normal is None:
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
         forest = self._build(Query(normal.words), tree_mask(normal, self.sets), EXHAUSTIVE, as_written=True)

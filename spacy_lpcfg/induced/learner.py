@@ -62,7 +62,8 @@ class Unsupervised:
         RAISES (ValueError): If there is too little text, see `learn_tags` and `Reestimation`.
         """
         sentences = list(text)
-        sample = sentences[:: 1 + len(sentences) // _SAMPLE] if grammar_text is None else grammar_text
+        step = -(-len(sentences) // _SAMPLE) or 1
+        sample = sentences[::step] if grammar_text is None else grammar_text
         sample = [words for words in sample if 2 < len(words) <= self.reestimation.max_words]
         starts = [self._start(n_classes, sentences, sample) for n_classes in self.n_classes]
         n_grammars, model = 0, None

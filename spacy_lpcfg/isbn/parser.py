@@ -155,7 +155,8 @@ class IncrementalParser(SentenceParser):
         RAISES (ValueError): If there are several networks, or a tree has no words.
         """
         self.require("tree_log_probability")
-        normal = list(filter(None, map(normalize, trees)))
+        functions = self.isbn.has_functions
+        normal = [tree for tree in (normalize(tree, functions=functions) for tree in trees) if tree]
         if len(normal) < len(trees):
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
         vocabulary = self.isbn.vocabulary

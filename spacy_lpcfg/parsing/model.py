@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.parsing.decodings import check_decoding, decodings_of
 from spacy_lpcfg.storage.container import Stored, pack, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import is_positive
+from spacy_lpcfg.trees.transforms import basic_category
 
 
 class ModelError(ValueError):
@@ -69,6 +71,11 @@ class ParsingModel(Stored):
     def decodings(self) -> tuple[str, ...]:
         """Names of the decodings that the model supports, the default first."""
         return decodings_of(self)
+
+    @cached_property
+    def has_functions(self) -> bool:
+        """Whether categories keep their function labels, as NP-SBJ, so that trees are normalized with them."""
+        return any(basic_category(label) != label for label in self.labels)
 
     @property
     def without_evidence(self) -> ParsingModel:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from spacy_lpcfg.checks import check_one_of
 from spacy_lpcfg.pictures.drawing import (
     described,
     draw_label,
@@ -18,6 +19,7 @@ from spacy_lpcfg.pictures.tree_layout import GAP, WORD_BELOW, TreeBox, tree_layo
 from spacy_lpcfg.trees.tree import Tree
 
 _MOST_LEVELS = 250
+_CHARACTERS = {"unicode": UNICODE, "ascii": ASCII}
 _TAG = 'font-size="12" fill-opacity=".75"'
 _LINE = 'fill="none" stroke="currentColor" stroke-opacity=".4"'
 
@@ -58,10 +60,11 @@ def tree_text(tree: Tree, lines: Literal["unicode", "ascii"] = "unicode") -> str
 
     tree (Tree): The tree, of at most 250 levels.
     lines (str): "unicode" for box-drawing characters, "ascii" for _ and |.
-    RAISES (ValueError): If the tree has more than 250 levels.
+    RAISES (ValueError): If the tree has more than 250 levels, or `lines` is neither.
     """
     _check_depth(tree)
-    return "\n".join(draw_tree(tree, UNICODE if lines == "unicode" else ASCII))
+    check_one_of("a kind of lines", lines, _CHARACTERS)
+    return "\n".join(draw_tree(tree, _CHARACTERS[lines]))
 
 
 def _check_depth(tree: Tree) -> None:

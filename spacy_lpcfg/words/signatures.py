@@ -113,7 +113,7 @@ def backoff_of(terminals: Iterable[str]) -> Callable[[str, bool], list[str]]:
 
 def is_signature(name: str) -> bool:
     """Return whether a terminal of a grammar is a signature of unknown words, and not a word."""
-    return name.startswith("<form")
+    return name == UNKNOWN or name.startswith(("<form ", _AFFIX))
 
 
 def suffix_signatures(word: str, sentence_initial: bool) -> list[str]:

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from spacy_lpcfg.induced import learner
 from spacy_lpcfg.induced.learner import Unsupervised, without_marks
 from spacy_lpcfg.induced.reestimation import Reestimation
 from spacy_lpcfg.learning.base import ModelLearned
@@ -41,6 +42,16 @@ def test_unsupervised_finds_phrases(learned):
 
 def test_unsupervised_repeats_itself(text, learned):
     assert Unsupervised(**SETTINGS).fit(text, text[:100]).to_bytes() == learned[0].to_bytes()
+
+
+@pytest.mark.parametrize(("n_sentences", "n_sampled"), [(0, 0), (5, 5), (6, 3), (10, 5), (11, 4)])
+def test_unsupervised_learns_grammars_from_a_sample_that_is_as_large_as_may_be(monkeypatch, n_sentences, n_sampled):
+    samples = []
+    monkeypatch.setattr(learner, "_SAMPLE", 5)
+    monkeypatch.setattr(Unsupervised, "_start", lambda *arguments: samples.append(arguments[-1]) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        Unsupervised().fit([["a", "b", "c"]] * n_sentences)
+    assert list(map(len, samples)) == [n_sampled]
 
 
 def test_without_marks_leaves_words():

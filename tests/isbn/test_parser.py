@@ -9,12 +9,14 @@ from networks import UNPRUNED, tiny
 
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.derivations import Derivations
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.learning_settings import ISBNLexical
 from spacy_lpcfg.isbn.network import APPROXIMATIONS
 from spacy_lpcfg.isbn.search import Search
 from spacy_lpcfg.parsing.decodings import DECODINGS, MostProbable
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED
-from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees import Tree, parse_trees
 
 WORDS = ["a", "b", "new", "c", "a", "d"]
 LN2 = np.log(2)
@@ -98,6 +100,12 @@ def test_n_best_sums_over_tags_and_tree_log_probability_does_not():
     given = {each.tree: each.log_probability for each in parser.n_best(Query(words, best.tree.tags), n=100)}
     assert given[best.tree] == pytest.approx(logs[best.tree], abs=1e-4)
     assert logs[best.tree] < best.log_probability - 0.1
+
+
+def test_tree_log_probability_reads_trees_with_function_labels_if_the_model_has_them():
+    trees = list(parse_trees("(A-SBJ (B-X (X a) (Y b)) (Y c)) (A-SBJ (X a) (Y b))"))
+    isbn = ISBNLearner(n_states=3, n_epochs=1, lexical=ISBNLexical(min_count=1), functions=True).fit(trees)
+    assert np.isfinite(IncrementalParser(isbn).tree_log_probabilities(trees)).all()
 
 
 def test_parse_keeps_given_tags():

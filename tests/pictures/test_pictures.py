@@ -120,6 +120,8 @@ def test_pictures_of_trees_in_a_terminal():
     assert [row for row in rows if row] == [["VP"], ["NP", "ADVP"], ["DT", "NN", "VBZ", "RB"]]
     assert tree_text(FLIES, "ascii").isascii()
     assert tree_text(FLIES, "ascii").splitlines()[-1] == last
+    with pytest.raises(ValueError, match="Expected a kind of lines, got 'Unicode'"):
+        tree_text(FLIES, "Unicode")
 
 
 @given(random_trees(max_leaves=8))

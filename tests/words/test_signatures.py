@@ -9,6 +9,7 @@ from spacy_lpcfg.words.signatures import (
     UNKNOWN,
     affix_backoff,
     is_in_capitals,
+    is_signature,
     shorter_signature,
     signature_backoff,
     suffix_signatures,
@@ -36,6 +37,12 @@ from spacy_lpcfg.words.signatures import (
 )
 def test_signature_backoff_goes_from_the_word_to_the_signature_of_all(word, sentence_initial, names):
     assert signature_backoff(word, sentence_initial) == names
+
+
+@pytest.mark.parametrize("word", ["<format>", "<formula", "form", "<form"])
+def test_signatures_are_no_words(word):
+    names = signature_backoff(word, False) + affix_backoff(word, False)[1:]
+    assert [is_signature(name) for name in names] == [False] + [True] * (len(names) - 1)
 
 
 def test_signature_backoff_tells_numbers_from_words():
