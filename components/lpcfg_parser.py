@@ -18,6 +18,7 @@ import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
+from thinc.api import Model
 
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
 from spacy_lpcfg.checks import FLAG, Check, check_one_of, instance_of, one_of, shown
@@ -437,11 +438,12 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
         RAISES (ModelError): If they do not fit.
         """
-        before, words = self.model.held, self._words
+        before, weights, words = self.model.held, Model.to_bytes(self.model), self._words
         try:
             yield
             self._check_decoding(self.decoding)
         except ValueError as error:
+            Model.from_bytes(self.model, weights)
             self.model.held, self._words = before, words
             if isinstance(error, ModelError):
                 raise

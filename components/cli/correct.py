@@ -10,11 +10,10 @@ from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import check_input, check_output
 from spacy_lpcfg.components.cli.shared.formats import format_of
-from spacy_lpcfg.components.cli.shared.inputs import Source
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
-from spacy_lpcfg.components.cli.shared.readers import trees_of
 from spacy_lpcfg.components.cli.shared.runs import Run
 from spacy_lpcfg.components.cli.shared.serving import listening, serve_until_interrupted
+from spacy_lpcfg.components.cli.shared.tree_sources import trees_of_path
 from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def correct(
     from spacy_lpcfg.components.serve.corrections import Corrections
     from spacy_lpcfg.components.training.corpus import tree_to_doc
 
-    if start == "given" and kind not in (None, "trees"):
+    if start == "given" and kind not in (None, "trees", "spacy"):
         raise typer.BadParameter(f"{kind} has no trees to begin with", param_hint="--trees")
     check_input(file)
     format_of(output, None, ["brackets"])
@@ -85,7 +84,7 @@ def _trees(file: str, dialect: str | None) -> "list[Tree]":
     """Return the normalized trees of a file, with function labels; raise ValueError if it has none."""
     from spacy_lpcfg.trees import normalize
 
-    read = trees_of(Source(file, "trees", dialect=dialect))
+    read = trees_of_path(file, None, dialect)
     trees = [tree for tree in map(partial(normalize, functions=True), read) if tree]
     if not trees:
         raise no_trees([file])

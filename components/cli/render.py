@@ -13,10 +13,9 @@ from spacy_lpcfg.components.cli.shared import options
 from spacy_lpcfg.components.cli.shared.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.shared.files import STDIN, check_input
 from spacy_lpcfg.components.cli.shared.formats import checked_target
-from spacy_lpcfg.components.cli.shared.inputs import Source
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, find_parser_or_bracketer, load_pipeline, queries_of
-from spacy_lpcfg.components.cli.shared.readers import trees_of
 from spacy_lpcfg.components.cli.shared.runs import Run, loaded_run
+from spacy_lpcfg.components.cli.shared.tree_sources import trees_of_path
 from spacy_lpcfg.components.cli.shared.treebanks import no_trees
 from spacy_lpcfg.storage.files import is_device
 
@@ -89,7 +88,7 @@ def render(
     possible = get_args(PictureFormat) if picture == "tree" else _DRAWN
     target = checked_target(output, form, possible, inputs=[source, *([file] if file else [])], force=force)
     if source == STDIN or Path(source).is_file() or is_device(source):
-        drawables = _by_trees(source, file, picture, dialect)
+        drawables = _by_trees(source, file, kind, picture, dialect)
     else:
         drawables = _by_pipeline(source, file, kind, picture, dialect)
     if sentence is not None:
@@ -117,7 +116,9 @@ def _numbered(drawables: Iterator[Drawable], number: int) -> Iterator[Drawable]:
 # What is drawn -----------------------------------------------------------------------------------
 
 
-def _by_trees(source: str, file: str | None, picture: Picture, dialect: str | None) -> Iterator[Drawable]:
+def _by_trees(
+    source: str, file: str | None, kind: options.Input | None, picture: Picture, dialect: str | None
+) -> Iterator[Drawable]:
     """Yield a picture of each tree of a file, without the unlabelled outer parentheses of the Penn Treebank.
 
     RAISES (BadParameter): If a second file is named, or a picture other than "tree" is wanted.
@@ -127,7 +128,9 @@ def _by_trees(source: str, file: str | None, picture: Picture, dialect: str | No
             f"{source!r} is a file, of which the trees can be drawn: for {file or picture} name a pipeline first",
             param_hint="SOURCE",
         )
-    for tree in trees_of(Source(source, "trees", dialect=dialect)):
+    if kind not in (None, "trees", "spacy"):
+        raise typer.BadParameter(f"{kind} has no trees: for its parses name a pipeline first", param_hint="--input")
+    for tree in trees_of_path(source, None, dialect):
         if not tree.label and len(tree.children) == 1:  # the outer brackets of the Penn Treebank
             (tree,) = tree.children
         yield Drawable(" ".join(tree.words), partial(_draw_tree, tree))
@@ -165,7 +168,7 @@ def _calibration(nlp: "Language", file: str, dialect: str | None) -> Iterator[Dr
     from spacy_lpcfg.trees import clean
 
     pipe = find_parser(nlp)
-    golds = list(filter(None, map(clean, trees_of(Source(file, "trees", dialect=dialect)))))
+    golds = list(filter(None, map(clean, trees_of_path(file, None, dialect))))
     if not golds:
         raise no_trees([file])
     parser, queries = pipe.ready_parser(), queries_of(nlp, pipe, [gold.words for gold in golds])

@@ -76,6 +76,8 @@ class CorrectedTrees:
 
         After an error the tree does not count as saved.
         """
+        if position in self.given:
+            tree = Tree.from_spans(self.given[position].words, tree.tags, tree.spans())  # which a parser may respell
         saved = {**self.saved, position: tree}
         lines = bracket_lines(tree for _, tree in sorted({**self.given, **saved}.items()))
         data = "".join(f"{line}\n" for line in lines).encode("utf-8")

@@ -46,6 +46,10 @@ def test_cli_render_trees_as_text(folder):
     assert run("render", folder / "dev.mrg", "--sentence", 3).stdout == f"{tree_text(trees[2])}\n"
     (tree,) = parse_trees("(S (NP (PRP It)) (VP (VBZ <script>)))")  # without the bracket that has no label
     assert run("render", folder / "trees.mrg", "--sentence", 2).stdout == f"{tree_text(tree)}\n"
+    for name in ("trees.spacy", "trees.jsonl"):
+        run("convert", folder / "trees.mrg", "-o", folder / name)
+        assert run("render", folder / name, "--sentence", 2).stdout == f"{tree_text(tree)}\n"
+    assert "text has no trees" in run("render", folder / "trees.mrg", "--input", "text", code=2).stderr
     drawn = run("render", "-", "--format", "ascii", text=TREES).stdout
     assert drawn.isascii()
     assert "The" in drawn

@@ -235,6 +235,16 @@ def test_corrections_begin_with_given_trees(pipeline, tmp_path):
     assert [again.state(i) == "saved" for i in range(2)] == [False, True]
 
 
+def test_corrections_keep_the_words_of_given_trees(pipeline, tmp_path):
+    trees = [*parse_trees(r"(NP (NNS profits) (CC and\/or) (NNS losses))")]
+    docs = [tree_to_doc(pipeline.vocab, trees)]
+    corrected = CorrectedTrees(tmp_path / "out.mrg", given=trees)
+    made = Corrections(pipeline.get_pipe("lpcfg_parser"), docs, corrected, by_doubt=False)
+    start = made.opened(0)
+    made.save(0, decided(start["required"], start["forbidden"], start["assigned"]))
+    assert [*read_trees(made.trees.path)] == trees
+
+
 def test_corrections_resume_no_trees_of_another_text(pipeline, tmp_path):
     (tmp_path / "out.mrg").write_text("(S (NP (PRP We)) (VP (VBD left)) (. .))\n(NP (NN Rain))\n", encoding="utf-8")
     with pytest.raises(ValueError, match="has a tree over 'Rain', which is no sentence to correct"):
@@ -358,8 +368,10 @@ def test_cli_correct_writes_the_trees_of_a_file(pipeline, tmp_path, monkeypatch)
         ((tmp_path / "none.txt", "--output", tmp_path / "new.mrg"), "there is no file"),
     ):
         assert message in stderr_of(run(*command, *wrong, code=2))
-    run(*command, saved, "--trees", "given", "--port", 0, "--output", tmp_path / "better.mrg")
-    assert len([*read_trees(tmp_path / "better.mrg")]) == 1
+    run("convert", saved, "-o", tmp_path / "out.spacy")
+    for given in (saved, tmp_path / "out.spacy"):
+        run(*command, given, "--trees", "given", "--port", 0, "--output", tmp_path / f"{given.suffix}.mrg")
+        assert len([*read_trees(tmp_path / f"{given.suffix}.mrg")]) == 1
     before = saved.read_bytes()
     run(*command, text, "--port", 0, "--output", saved, "--resume")
     assert saved.read_bytes() == before

@@ -252,6 +252,16 @@ def test_damaged_weights_are_refused(nlp):
     assert posteriors(nlp) == before
 
 
+def test_weights_stay_when_the_words_beside_others_are_damaged(nlp, tmp_path):
+    parser, before = nlp.get_pipe("lpcfg_parser"), posteriors(nlp)
+    other, _ = learned("tok2vec", n_epochs=1)
+    other.get_pipe("lpcfg_parser").to_disk(tmp_path / "parser")
+    (tmp_path / "parser" / "words.txt").write_bytes(b"\xff")
+    with pytest.raises(ModelError, match="cannot parse by what was loaded"):
+        parser.from_disk(tmp_path / "parser")
+    assert posteriors(nlp) == before
+
+
 def test_spacy_train_shares_a_tok2vec_with_a_tagger(tmp_path):
     few = {"corpora.train.limit": 30, "corpora.dev.limit": 3, "training.max_steps": 2, "training.eval_frequency": 1}
     small = {"components.tok2vec.model.width": WIDTH, "components.lpcfg_parser.model.hidden": 8, "nlp.lang": "xx"}
