@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup
@@ -124,7 +125,7 @@ def set_group(doc: Doc, key: str, spans: Sequence[Span], **attrs: Any) -> None:
     values = {name: value for name, value in attrs.items() if value is not None}
     group = TreeGroup(doc, name=key, spans=spans, attrs={**values, OFFSETS: offsets_of(doc)})
     doc.spans[key] = group
-    _remember(doc, key, group.attrs)
+    _remember(doc, group, group.attrs)
 
 
 def group_at(doc: Doc, key: str, start: int = 0, end: int | None = 0) -> SpanGroup:
@@ -175,7 +176,7 @@ def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
         return
     if not is_fitted(attrs, doc, start, end) and fit(group, doc, attrs):
         _ATTRS.__set__(group, attrs)
-        _remember(doc, group.name, attrs)
+        _remember(doc, group, attrs)
 
 
 # Docs that are put together ----------------------------------------------------------------------
@@ -186,21 +187,32 @@ def _name(key: str) -> str:
     return f"{key}_attrs"
 
 
+def _name_of_spans(key: str) -> str:
+    return f"{key}_spans"
+
+
 def _is_record(name: Any, key: str) -> bool:
     """Return whether `name`, a key of `doc.user_data`, is the key of the attributes of the group at `key`."""
     return isinstance(name, tuple) and len(name) == 4 and name[:2] == ("._.", _name(key))
 
 
-def _remember(doc: Doc, key: str, attrs: dict[str, Any]) -> None:
-    """Store the attributes of a group in `doc.user_data`, which `Doc.from_docs` keeps."""
-    _forget(doc, key)
+def _remember(doc: Doc, group: SpanGroup, attrs: dict[str, Any]) -> None:
+    """Store the attributes of a group, and a checksum of its spans, in `doc.user_data`, which `Doc.from_docs` keeps."""
+    _forget(doc, group.name)
     data: dict[Any, Any] = doc.user_data
-    data["._.", _name(key), 0, len(doc.text)] = attrs
+    data["._.", _name(group.name), 0, len(doc.text)] = attrs
+    data["._.", _name_of_spans(group.name), 0, len(doc.text)] = _checksum(group)
+
+
+def _checksum(group: SpanGroup) -> int:
+    return crc32(repr([(span.start_char, span.end_char, span.label_) for span in group]).encode())
 
 
 def _forget(doc: Doc, key: str) -> None:
-    for record in [name for name in doc.user_data if _is_record(name, key)]:
-        del doc.user_data[record]
+    data: dict[Any, Any] = doc.user_data
+    for _, _, start, end in [name for name in data if _is_record(name, key)]:
+        del data["._.", _name(key), start, end]
+        data.pop(("._.", _name_of_spans(key), start, end), None)
 
 
 def has_trees_at(doc: Doc, key: str, i: int) -> bool:
@@ -221,11 +233,14 @@ def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
     """Restore the attributes of a group that `Doc.from_docs` made, from the attributes of the joined groups."""
     data: dict[Any, Any] = doc.user_data
     inside = [(start, end) for start, end in sorted(_records(doc, key)) if 0 <= start < end <= len(doc.text)]
-    if len(inside) < 2:
+    if not inside:
         return
     parts = [(start, data["._.", _name(key), start, end]) for start, end in inside]
     joined = _joined(doc, parts)
-    if not np.array_equal(joined[OFFSETS], offsets_of(doc)) or len(joined.get("scores", group)) != len(group):
+    fits = np.array_equal(joined[OFFSETS], offsets_of(doc)) and len(joined.get("scores", group)) == len(group)
+    if len(parts) == 1 and not (fits and data.get(("._.", _name_of_spans(key), *inside[0])) == _checksum(group)):
+        return  # a Doc beside others without trees, or one that was given other spans
+    if not fits:
         warnings.warn(_APART.format(key), stacklevel=2)
         return
     group.attrs.update(joined)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees as any_tree
 from pipelines import copies, pipeline_by
-from spacy.tokens import Doc, SpanGroup
+from spacy.tokens import Doc, Span, SpanGroup
 from spacy.training import Example
 from spacy.vocab import Vocab
 
@@ -250,6 +250,17 @@ def test_docs_together_with_one_that_has_no_trees():
     assert str(doc[0].sent._.constituency) == CITY
     with pytest.raises(ValueError, match=r"no tree of 'It rained \.'.*Doc\.from_docs.*Parse it again"):
         trees(doc)
+
+
+@pytest.mark.parametrize(("n_before", "n_after"), [(0, 0), (0, 1), (1, 0)])
+def test_doc_alone_or_with_empty_ones_keeps_tags_scores_and_status(docs, n_before, n_after):
+    empty = Doc(VOCAB)
+    doc = Doc.from_docs([*[empty] * n_before, docs[0], *[empty] * n_after])
+    assert shown(doc) == [CITY]
+    assert doc[:]._.constituency.probability == pytest.approx(docs[0][:]._.constituency.probability)
+    assert doc.spans[KEY].attrs["status"] == ["parsed"]
+    doc.spans[KEY] = [Span(doc, span.start, span.end, "X") for span in doc.spans[KEY]]
+    assert doc[:]._.constituency.probability is None
 
 
 def test_docs_together_under_a_key_of_ones_own():
