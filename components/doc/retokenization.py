@@ -17,7 +17,6 @@ from __future__ import annotations
 import struct
 import warnings
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -156,7 +155,8 @@ def _fitted_multiwords(forms: list[str], parts: list[list[int]]) -> list[str]:
     forms (list of str): The forms at the words before retokenization, see `SourceText`.
     parts (list of list of int): The old words of which each token consists; [] for a part of a token that was split.
     """
-    first = list(accumulate(range(len(forms)), lambda start, i: start if forms[i] == CONTINUED else i))
+    begins = [i for i, form in enumerate(forms) if form != CONTINUED]
+    first = [begins[bisect_right(begins, i) - 1] for i in range(len(forms))]
     firsts = [{first[i] for i in words} for words in parts]
     split = {*range(len(forms))}.difference(*parts)
     crossed = {first[i] for i in split}.union(*(starts for starts in firsts if len(starts) > 1))

@@ -105,12 +105,12 @@ class Prefixes:
 
     def _closed(self, siblings: np.ndarray) -> np.ndarray:
         """Return the left-corner closure O (I - L)^-1 of right siblings O, float64 (n_states in all,)."""
-        closed = siblings[self._first :] @ self._chains
+        closed = siblings[self._first :] @ self._left_corner_closure
         closed[: self._first] += siblings[: self._first]
         return closed
 
     @cached_property
-    def _chains(self) -> np.ndarray:
+    def _left_corner_closure(self) -> np.ndarray:
         """The rows of (I - L)^-1 for interminals, float64 (n_states of interminals, n_states in all).
 
         Interminals are symbols over two children. The inverse is the sum of all powers of L; the rows of preterminals

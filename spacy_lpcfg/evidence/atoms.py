@@ -59,7 +59,7 @@ def _spelling(word: str, is_first: bool) -> Spelling:
 
 
 @dataclass(frozen=True, eq=False)
-class Lexicon:
+class FeatureVocabulary:
     """Vocabulary of frequent words, which are atoms themselves; other words are represented by their signatures.
 
     words (tuple[str, ...]): The frequent words.
@@ -97,7 +97,7 @@ class Lexicon:
 def post_atoms(words: np.ndarray, tags: np.ndarray) -> np.ndarray:
     """Return the atoms of `POST_ATOMS` for each fence post (position between words), int32 (n + 1, n_atoms).
 
-    words (int32, (n,)): The atom of each word, from `Lexicon.word_atoms`.
+    words (int32, (n,)): The atom of each word, from `FeatureVocabulary.word_atoms`.
     tags (int, (n,)): The index of each word's tag.
     """
     n = len(words)

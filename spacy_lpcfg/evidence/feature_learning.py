@@ -15,7 +15,7 @@ import numpy as np
 
 from spacy_lpcfg.checks import COUNT
 from spacy_lpcfg.evidence._features import descend, feature_keys, sum_rows
-from spacy_lpcfg.evidence.atoms import Lexicon, post_atoms, span_atoms
+from spacy_lpcfg.evidence.atoms import FeatureVocabulary, post_atoms, span_atoms
 from spacy_lpcfg.evidence.classifier import log_softmax
 from spacy_lpcfg.evidence.features import FeatureEvidence, FeatureTable
 from spacy_lpcfg.evidence.learning import Labels
@@ -57,8 +57,8 @@ class FeatureSettings:
 class Lesson(NamedTuple):
     """A training sentence of n words: atoms of features and gold classes.
 
-    atoms (int32, (n, n_atoms)): The atoms of each word in its context, from `Lexicon.word_atoms`.
-    names (int32, (n,)): The atom of each word alone, from `Lexicon.word_atoms`.
+    atoms (int32, (n, n_atoms)): The atoms of each word in its context, from `FeatureVocabulary.word_atoms`.
+    names (int32, (n,)): The atom of each word alone, from `FeatureVocabulary.word_atoms`.
     tags (int64, (n,)): The index of each word's gold tag, from `Labels.tags_of`.
     spans (int64, (n (n + 1) / 2,)): The gold class of each span, from `Labels.spans_of`.
     """
@@ -90,14 +90,14 @@ def learn_features(trees: Iterable[Tree], *, settings: FeatureSettings, seed: in
     return FeatureEvidence(tuple(labels.chains), tuple(labels.tags), lexicon, of_words.rounded(), of_spans.rounded())
 
 
-def _lexicon(treebank: Sequence[Tree], labels: Labels) -> Lexicon:
+def _lexicon(treebank: Sequence[Tree], labels: Labels) -> FeatureVocabulary:
     tags: dict[str, Counter[str]] = {}
     for tree in treebank:
         for word, tag in zip(tree.words, tree.tags, strict=True):
             tags.setdefault(word, Counter())[tag] += 1
     words = sorted(word for word, counts in tags.items() if sum(counts.values()) >= _LEAST_WORDS)
     likely = [labels.tags[max(sorted(tags[word]), key=tags[word].__getitem__)] for word in words]
-    return Lexicon(tuple(words), np.array(likely, np.int32))
+    return FeatureVocabulary(tuple(words), np.array(likely, np.int32))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.evidence._features import feature_keys, find_rows, hash_table, sum_rows
-from spacy_lpcfg.evidence.atoms import Lexicon, post_atoms, span_atoms
+from spacy_lpcfg.evidence.atoms import FeatureVocabulary, post_atoms, span_atoms
 from spacy_lpcfg.evidence.classifier import Chain, log_softmax
 from spacy_lpcfg.evidence.templates import END_TABLE, SPAN_TABLE, START_TABLE, WORD_TABLE
 from spacy_lpcfg.parsing.evidence import LARGEST_LOG_ODDS, Evidence, span_bounds
@@ -91,14 +91,14 @@ class FeatureEvidence:
 
     chains (tuple[tuple[str, ...], ...]): The unary chains that spans can have, outermost label first.
     tags (tuple[str, ...]): The tags.
-    lexicon (Lexicon): The frequent words, which are atoms of features themselves.
+    lexicon (FeatureVocabulary): The frequent words, which are atoms of features themselves.
     of_words (FeatureTable): The features of words, with a weight for each tag.
     of_spans (FeatureTable): The features of fence posts and spans, with a weight for each chain against "no bracket".
     """
 
     chains: tuple[Chain, ...]
     tags: tuple[str, ...]
-    lexicon: Lexicon
+    lexicon: FeatureVocabulary
     of_words: FeatureTable
     of_spans: FeatureTable
 
@@ -159,7 +159,7 @@ class FeatureEvidence:
         return cls(
             tuple(tuple(split_chain(chain)) for chain in chains),
             tags,
-            Lexicon(words, likely_tags),
+            FeatureVocabulary(words, likely_tags),
             FeatureTable.from_values(of_words, len(tags)),
             FeatureTable.from_values(of_spans, len(chains)),
         )

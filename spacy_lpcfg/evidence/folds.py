@@ -17,7 +17,7 @@ from spacy_lpcfg.evaluation.calibration import TAUS, bracket_losses
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.evidence.classifier import SpanClassifier
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
-from spacy_lpcfg.evidence.learning import ClassifierSettings, continue_classifier, held_near
+from spacy_lpcfg.evidence.learning import ClassifierSettings, continue_classifier, interpolated
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.adaptation.map_em import PriorEM
@@ -41,7 +41,7 @@ class AdaptationSettings:
     strength (float or None): Weight of the grammar as a prior, in trees, see `PriorEM`; None to leave the grammar
         unchanged.
     share (float): Interpolation weight, from 0 to 1, of the classifier that is trained further on the new trees; 0
-        leaves the classifier unchanged, see `held_near`.
+        leaves the classifier unchanged, see `interpolated`.
     weights (EvidenceWeights or None): Weights of the evidence; None to leave the weights of the model unchanged, and
         for a grammar without evidence.
     """
@@ -90,7 +90,7 @@ class Adaptation:
         evidence = self.base.evidence
         if settings.share:
             assert isinstance(evidence, EncoderEvidence)
-            near = held_near(evidence.classifier, self._classifier, settings.share)
+            near = interpolated(evidence.classifier, self._classifier, settings.share)
             evidence = EncoderEvidence(evidence.encoder, near)
         return EvidenceGrammar(grammar, evidence, settings.weights or self.base.weights)
 
@@ -118,7 +118,7 @@ class Adaptation:
 
 def grammar_of(model: Adaptable) -> Grammar:
     """Return the grammar of a model, without evidence."""
-    return model if isinstance(model, Grammar) else model.model
+    return model if isinstance(model, Grammar) else model.grammar
 
 
 def weights_of(model: Adaptable) -> EvidenceWeights | None:
@@ -130,7 +130,7 @@ def parser_of(model: Adaptable) -> Parser:
     """Return a chart parser for a model, with default settings."""
     if isinstance(model, Grammar):
         return grammar_parser(model)
-    return EvidenceParser(model.model, model.evidence, model.weights)
+    return EvidenceParser(model.grammar, model.evidence, model.weights)
 
 
 class Fold(NamedTuple):

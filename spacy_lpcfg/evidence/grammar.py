@@ -30,12 +30,12 @@ _EVIDENCE: Mapping[str, type[AnyEvidence]] = {
 class EvidenceGrammar(ParsingModel):
     """A grammar with evidence for its chart parser, see `EvidenceParser`.
 
-    model (Grammar): The grammar; questions about probabilities of words are answered without evidence.
+    grammar (Grammar): The grammar; questions about probabilities of words are answered without evidence.
     evidence (EncoderEvidence, FeatureEvidence or PipelineEvidence): The model that computes evidence.
     weights (EvidenceWeights): Powers of the evidence, and the tempering of the combined distribution.
     """
 
-    model: Grammar
+    grammar: Grammar
     evidence: AnyEvidence
     weights: EvidenceWeights = field(default_factory=EvidenceWeights)
 
@@ -44,37 +44,37 @@ class EvidenceGrammar(ParsingModel):
 
     @property
     def without_evidence(self) -> Grammar:
-        return self.model
+        return self.grammar
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return self.model.labels
+        return self.grammar.labels
 
     @property
     def root_label(self) -> str:
-        return self.model.root_label
+        return self.grammar.root_label
 
     @property
     def words(self) -> frozenset[str]:
-        return self.model.words
+        return self.grammar.words
 
     @property
     def tags(self) -> tuple[str, ...]:
-        return self.model.tags
+        return self.grammar.tags
 
     @property
     def summary(self) -> str:
         """A description of the grammar and of the evidence in English."""
-        return f"{self.model.summary}; evidence of {self.evidence.summary}"
+        return f"{self.grammar.summary}; evidence of {self.evidence.summary}"
 
     @property
     def parser_bytes(self) -> float:
-        return 2 * self.model.parser_bytes + backoff_bytes(self.model) + self.evidence.n_bytes
+        return 2 * self.grammar.parser_bytes + backoff_bytes(self.grammar) + self.evidence.n_bytes
 
     def to_values(self) -> dict[str, Any]:
         """Return the values to store: bytes of the grammar, the weights, and the kind and values of the evidence."""
         evidence = with_prefixes({"evidence": self.evidence.to_values()})
-        return {"model": self.model.to_bytes(), "evidence": self.evidence.kind, **asdict(self.weights), **evidence}
+        return {"model": self.grammar.to_bytes(), "evidence": self.evidence.kind, **asdict(self.weights), **evidence}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> EvidenceGrammar:
@@ -107,4 +107,4 @@ def evidence_parser(
     RAISES (ValueError): If tau is not above 0, or the grammar lacks a tag of `words`.
     """
     weights = model.weights if tau is None else replace(model.weights, tau=tau)
-    return EvidenceParser(model.model, model.evidence, weights, settings=chart, decoding=decoding, words=words)
+    return EvidenceParser(model.grammar, model.evidence, weights, settings=chart, decoding=decoding, words=words)

@@ -125,7 +125,7 @@ def with_fitted_weights(model: EvidenceGrammar, golds: Sequence[Tree]) -> Eviden
     bare = [strip_root(tree)[1] for tree in golds]
     shares = _SPAN_SHARES if len(bare) >= _ENOUGH else (1.0,)
     tried = [replace(model.weights, span_power=share * model.weights.span_power) for share in shares]
-    parsers = [EvidenceParser(model.model, model.evidence, weights) for weights in tried]
+    parsers = [EvidenceParser(model.grammar, model.evidence, weights) for weights in tried]
     queries = parsers[0].prepare([Query(tree.words) for tree in bare])
     losses = np.array([bracket_losses(parser, queries, bare) for parser in parsers])
     power, tau = np.unravel_index(np.argmin(losses), losses.shape)

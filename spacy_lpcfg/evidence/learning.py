@@ -135,7 +135,7 @@ def _learn(
     return SpanClassifier.of(tuple(labels.chains), tuple(labels.tags), weights)
 
 
-def held_near(start: SpanClassifier, other: SpanClassifier, share: float) -> SpanClassifier:
+def interpolated(start: SpanClassifier, other: SpanClassifier, share: float) -> SpanClassifier:
     """Interpolate the weights of two classifiers (Wortsman et al. 2022): `(1 - share) * start + share * other`.
 
     start (SpanClassifier): A classifier.

@@ -193,7 +193,7 @@ def test_matrices_of_children_are_sums_over_the_other_child(store):
 
 def test_first_surprisal_and_first_unparsable_sentence_make_no_dense_tensors():
     """They would take 160 MB, and seconds to make."""
-    grammar = model_from_disk(pretrained_path("en")).model
+    grammar = model_from_disk(pretrained_path("en")).grammar
     parser = Parser(grammar)
     parser.surprisal(["The", "old", "ferry", "was", "sold", "."])
     unparsable = ["-RRB-", "the", "-LRB-", "of", "-RRB-", "$", "'s", "-LRB-"]

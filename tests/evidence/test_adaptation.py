@@ -26,7 +26,7 @@ from spacy_lpcfg.evidence.adaptation import AdaptationTrial, Conventions, bootst
 from spacy_lpcfg.evidence.encoder import Encoder
 from spacy_lpcfg.evidence.folds import AdaptationSettings
 from spacy_lpcfg.evidence.grammar import EvidenceGrammar
-from spacy_lpcfg.evidence.learning import ClassifierSettings, continue_classifier, held_near, learn_classifier
+from spacy_lpcfg.evidence.learning import ClassifierSettings, continue_classifier, interpolated, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.learning import EM
 from spacy_lpcfg.trees import Tree, normalize, read_trees, write_trees
@@ -109,7 +109,7 @@ def test_classifier_is_held_near_its_start(others):
     n = len(start.chains)
     assert ("NX",) in end.chains[n:]
     for share in (0.0, 0.25, 1.0):
-        between = held_near(start, end, share)
+        between = interpolated(start, end, share)
         for name in ("before", "span_outputs"):
             one, other, mixed = (each.weights[name].astype(float)[..., :n] for each in (start, end, between))
             np.testing.assert_allclose(mixed, one + share * (other - one), atol=2e-3)

@@ -10,7 +10,7 @@ import pytest
 from oracles.sparse_features import all_span_keys, scores, word_keys
 
 from spacy_lpcfg.evidence._features import feature_keys, find_rows, hash_table
-from spacy_lpcfg.evidence.atoms import Lexicon, text_hash
+from spacy_lpcfg.evidence.atoms import FeatureVocabulary, text_hash
 from spacy_lpcfg.evidence.features import FeatureEvidence, FeatureTable
 from spacy_lpcfg.parsing.evidence import LARGEST_LOG_ODDS, EvidenceModel
 from spacy_lpcfg.storage.container import compressed, pack, unpack
@@ -37,7 +37,7 @@ def random_table(keys: set[int], n_classes: int, *, largest: int = 127) -> Featu
 def some_evidence(words: list[str] = WORDS) -> FeatureEvidence:
     """Evidence whose features are those of a sentence, whatever its tags are."""
     of_words = {key for keys in word_keys(words, LIKELY) for key in keys}
-    lexicon = Lexicon(tuple(LIKELY), np.array(list(LIKELY.values()), np.int32))
+    lexicon = FeatureVocabulary(tuple(LIKELY), np.array(list(LIKELY.values()), np.int32))
     word_table = random_table(of_words, len(TAGS))
     logs = [scores(keys, weights_of(word_table)) for keys in word_keys(words, LIKELY)]
     tags = [int(each.argmax()) for each in logs]
