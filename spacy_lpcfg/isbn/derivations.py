@@ -32,8 +32,8 @@ class Derivations:
         self.analyses = analyses
         self.logs = logs
         self.tau = tau
-        self.log_probability = log_sum(logs)
-        self.log_shares = tau * logs - log_sum(tau * logs)
+        self.log_probability = float(np.logaddexp.reduce(logs))
+        self.log_shares = tau * logs - np.logaddexp.reduce(tau * logs)
 
     def __bool__(self) -> bool:
         return bool(self.analyses)
@@ -59,7 +59,7 @@ class Derivations:
         logs = (self.log_shares + self.log_probability).tolist()
         for (spans, tags), log_probability in zip(self.analyses, logs, strict=True):
             logs_of_tree.setdefault(spans, (tags, []))[1].append(log_probability)
-        trees = [(spans, tags, log_sum(logs)) for spans, (tags, logs) in logs_of_tree.items()]
+        trees = [(spans, tags, float(np.logaddexp.reduce(logs))) for spans, (tags, logs) in logs_of_tree.items()]
         return sorted(trees, key=lambda tree: -tree[2])
 
     def posteriors(self, tag_names: Sequence[str]) -> Posteriors:
@@ -166,10 +166,3 @@ class DerivationCandidates(Candidates[Parse]):
 
 def _as_probabilities(scores: list[float]) -> np.ndarray:
     return np.array(scores, dtype=np.float32).clip(0, 1)
-
-
-def log_sum(logs: np.ndarray | Sequence[float]) -> float:
-    """Return log(sum(exp(logs))); -inf for an empty array."""
-    values = np.asarray(logs)
-    most = values.max(initial=-np.inf)
-    return float(most + np.log(np.exp(values - most).sum())) if most > -np.inf else -np.inf

@@ -52,14 +52,11 @@ class ISBNTraining:
         BELOW_1.optional(dropout=self.dropout)
         BELOW_1(averaging=self.averaging)
 
-    def trainer(
-        self, *, n_states: int, n_epochs: int, n_trees: int, n_words: int, seed: int = 0, n_jobs: int = 1
-    ) -> Trainer:
+    def trainer(self, *, n_states: int, n_epochs: int, n_trees: int, n_words: int, n_jobs: int = 1) -> Trainer:
         """Return the trainer of a network, with the settings that depend on the size of the treebank filled in.
 
         n_states, n_epochs (int): Numbers of latent units and of passes over the trees.
         n_trees, n_words (int): Size of the treebank.
-        seed (int): Seed of the order of trees, and of dropout.
         n_jobs (int): Number of threads.
         """
         size = self.batch_size or min(max(round(n_words / _BATCH_WORDS), _MIN_BATCH), _MAX_BATCH)
@@ -74,7 +71,6 @@ class ISBNTraining:
             dropout=usual_dropout if self.dropout is None else self.dropout,
             weight_decay=self.weight_decay * min(size / max(n_trees, 1), 1.0),
             averaging=self.averaging,
-            seed=seed,
             n_jobs=n_jobs,
         )
 

@@ -132,11 +132,6 @@ class Sweep:
         self._run(("forward", "decide"), n_jobs)
         return self._log_likelihoods()
 
-    def means(self) -> np.ndarray:
-        """Compute the means of the latent units at all positions, float32 (n_positions, n_states)."""
-        self._run(("forward",), 1)
-        return self._arrays["means"][:, : self.n_states]
-
     def gradient(self, by: Mapping[str, np.ndarray], n_jobs: int = 1) -> np.ndarray:
         """Compute the log-likelihood of each sequence, and add the gradient of their sum to the arrays in `by`.
 

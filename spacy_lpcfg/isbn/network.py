@@ -168,7 +168,7 @@ class ISBN(ParsingModel):
     @property
     def words(self) -> frozenset[str]:
         """The words of the treebank, including rare ones."""
-        return self.vocabulary.spellings
+        return self.vocabulary.known.spellings
 
     @property
     def tags(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.checks import COUNT
-from spacy_lpcfg.isbn.derivations import DerivationCandidates, Derivations, log_sum
+from spacy_lpcfg.isbn.derivations import DerivationCandidates, Derivations
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
@@ -220,9 +220,9 @@ class IncrementalParser(SentenceParser):
             search.advance()
             if search.n_bytes > self._max_bytes:
                 return np.full(len(query.words) + 1, np.nan)
-            logs.append(log_sum(search.log_probabilities()))
+            logs.append(np.logaddexp.reduce(search.log_probabilities()))
         search.finish()
-        logs.append(log_sum(search.final_log_probabilities()))
+        logs.append(np.logaddexp.reduce(search.final_log_probabilities()))
         self._give_back(search)
         falling = np.minimum.accumulate(logs)  # removes rises due to rounding
         with np.errstate(invalid="ignore"):
@@ -314,7 +314,7 @@ class Prefix:
         parser, search, query = self._parser, self._search.copy(), Query([word], [tag])
         search.add(parser.isbn.vocabulary.candidates(query.words, query.tags, first=not self.words))
         search.advance()
-        after = min(self.log_probability, log_sum(search.log_probabilities()))
+        after = min(self.log_probability, float(np.logaddexp.reduce(search.log_probabilities())))
         return Prefix(parser, search, (*self.words, word), after, bits(self.log_probability, after))
 
     def trees(self, n: int = 1) -> list[PrefixTree]:

@@ -1,4 +1,4 @@
-"""Predictive LR derivations: conversion of trees to transitions from left to right, and back.
+"""Predictive LR derivations: conversion of trees to transitions from left to right.
 
 See section 7.2 of Henderson and Titov (2010). A stack holds the nodes that have begun. The transitions are:
 
@@ -14,7 +14,6 @@ derivation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from spacy_lpcfg.checks import shown
@@ -42,7 +41,7 @@ MODIFIED = Transition(MODIFY)
 
 
 def derive(tree: Tree) -> list[Transition]:
-    """Convert a tree to its derivation; the inverse of `tree_of`.
+    """Convert a tree to its derivation.
 
     tree (Tree): A normalized tree.
     RETURNS (list[Transition]): The transitions; the last one attaches the tree to the root.
@@ -75,32 +74,3 @@ def _steps(node: Tree) -> list[Tree | Transition]:
         steps += [child, MODIFIED if adjoins else ATTACHED]
         adjoins = False
     return steps
-
-
-def tree_of(transitions: Iterable[Transition]) -> Tree:
-    """Build the tree of a derivation; the inverse of `derive`.
-
-    RAISES (ValueError): If the transitions are not the derivation of one tree.
-    """
-    stack: list[tuple[str, list[Tree], str | None]] = []  # label, children, word
-    whole: Tree | None = None
-    for transition in transitions:
-        if whole is not None or (not stack and transition.kind != SHIFT):
-            raise ValueError(f"Expected the transitions of one tree, got {transition} where none is possible.")
-        if transition.kind == SHIFT:
-            stack.append((transition.label, [], transition.word))
-        elif transition.kind == PROJECT:
-            stack.append((transition.label, [Tree(*stack.pop())], None))
-        elif len(stack) == 1 and transition.kind == ATTACH:
-            whole = Tree(*stack.pop())
-        elif len(stack) > 1 and stack[-2][2] is None:
-            child = Tree(*stack.pop())
-            if transition.kind == MODIFY:
-                below = Tree(*stack.pop())
-                stack.append((below.label, [below], None))
-            stack[-1][1].append(child)
-        else:
-            raise ValueError(f"Expected an unfinished node below the top of the stack, got none at {transition}.")
-    if whole is None:
-        raise ValueError(f"Expected the transitions of a whole tree, but they leave {len(stack)} nodes on the stack.")
-    return whole

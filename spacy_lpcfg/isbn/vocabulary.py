@@ -111,7 +111,8 @@ class NetworkVocabulary:
         object.__setattr__(self, "_tags", {tag: i for i, tag in enumerate(self.tags)})
 
     @cached_property
-    def _known(self) -> KnownWords:
+    def known(self) -> KnownWords:
+        """The look-up table of the words."""
         outcomes: dict[str, dict[int, int]] = {}
         first_word = self.first_word
         for tag, (start, end) in enumerate(pairwise(self.word_offsets.tolist())):
@@ -138,11 +139,6 @@ class NetworkVocabulary:
         return self.n_outcomes + len(self.signatures)
 
     @property
-    def spellings(self) -> frozenset[str]:
-        """The words of the treebank, including rare ones."""
-        return self._known.spellings
-
-    @property
     def masks(self) -> np.ndarray:
         """Masks of allowed actions, uint8 (2 * (n_labels + 1), n_actions), with rows numbered by `mask_of`.
 
@@ -164,7 +160,7 @@ class NetworkVocabulary:
         word (str): The word in treebank spelling.
         first (bool): Whether the word begins its sentence; if so, it is also looked up in lower case.
         """
-        return self._known.of(word, first).outcomes.get(tag, self._unknown[tag])
+        return self.known.of(word, first).outcomes.get(tag, self._unknown[tag])
 
     def signature_rows(self, tag: int, word: str, first: bool) -> list[int]:
         """Return the input rows of a word's signatures under a tag; an empty list for a frequent word with a known tag.
@@ -173,7 +169,7 @@ class NetworkVocabulary:
         word (str): The word in treebank spelling.
         first (bool): Whether the word begins its sentence.
         """
-        known = self._known.of(word, first)
+        known = self.known.of(word, first)
         return [] if known.is_frequent and tag in known.outcomes else known.signature_rows
 
     def candidates(
@@ -186,7 +182,7 @@ class NetworkVocabulary:
         first (bool): Whether the words begin their sentence.
         """
         given = [None] * len(words) if tags is None else [self._tags.get(tag) for tag in tags]
-        known = [self._known.of(word, first and i == 0) for i, word in enumerate(words)]
+        known = [self.known.of(word, first and i == 0) for i, word in enumerate(words)]
         of_words = [word.likely_tags if tag is None else (tag,) for word, tag in zip(known, given, strict=True)]
         return _candidates_of(known, of_words, self._unknown)
 
@@ -195,7 +191,7 @@ class NetworkVocabulary:
 
         It is the known tag with the lowest id, or for an unknown word the most frequent tag of rare words.
         """
-        known, unknown = self._known.outcomes, (int(self.rare.tag_weights.argmax()),)
+        known, unknown = self.known.outcomes, (int(self.rare.tag_weights.argmax()),)
         return [self.tags[next(iter(known.get(word, unknown)))] for word in words]
 
 

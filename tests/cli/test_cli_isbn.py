@@ -77,7 +77,7 @@ def test_cli_isbn_parses_with_the_beam_that_it_is_told(model, folder):
         parser = IncrementalParser(isbn, search=BeamSettings(beam=beam))
         options = ("--input", "trees", *sets(f"pruning.beam={beam}"))
         found = [normalize(tree) for tree in trees_in(run("parse", model, folder / "dev.mrg", *options).stdout)]
-        known = isbn.vocabulary.spellings
+        known = isbn.words
         assert found == [normalize(parser.parse(escape_tokens(gold.words, known=known)).tree) for gold in golds]
 
 

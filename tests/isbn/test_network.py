@@ -82,8 +82,11 @@ def test_newton_maximises(seed, n_states, n_outcomes, scale):
     weights, chosen = scale * rng.standard_normal((n_outcomes, n_states)), int(rng.integers(n_outcomes))
     none = np.zeros((0, n_states, n_states))
     network = Network("mean-field", theta, none, none[:, 0], weights, biases)
-    means = Sweep(one_choice(n_outcomes, chosen), pad(network.parameters), "mean-field", n_states).means()[0]
-    np.testing.assert_allclose(means, expit(settle(theta, weights, biases, chosen)), atol=2e-3)
+    sweep = Sweep(one_choice(n_outcomes, chosen), pad(network.parameters), "mean-field", n_states)
+    sweep.forward()
+    np.testing.assert_allclose(
+        sweep._arrays["means"][0, :n_states], expit(settle(theta, weights, biases, chosen)), atol=2e-3
+    )
 
 
 def one_choice(n_outcomes: int, chosen: int) -> DecisionEvents:

@@ -36,8 +36,8 @@ def test_vocabulary_numbers(vocabulary):
 
 
 def test_vocabulary_has_all_words_of_the_treebank(vocabulary):
-    assert vocabulary.spellings >= {str(leaf.word) for tree in TREES for leaf in tree.leaves()}
-    assert "lynx" not in vocabulary.spellings
+    assert vocabulary.known.spellings >= {str(leaf.word) for tree in TREES for leaf in tree.leaves()}
+    assert "lynx" not in vocabulary.known.spellings
 
 
 def test_vocabulary_masks(vocabulary):

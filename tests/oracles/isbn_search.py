@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 from oracles.isbn_reference import UPDATES
+from oracles.transitions import tree_of
 from scipy.special import expit
 
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.network import Network
 from spacy_lpcfg.isbn.relations import NONE, ROOT, Cell, codes, related
-from spacy_lpcfg.isbn.transitions import ATTACH, ATTACHED, MODIFIED, MODIFY, PROJECT, SHIFT, Transition, tree_of
+from spacy_lpcfg.isbn.transitions import ATTACH, ATTACHED, MODIFIED, MODIFY, PROJECT, SHIFT, Transition
 from spacy_lpcfg.isbn.vocabulary import Candidates, mask_of
 from spacy_lpcfg.trees import Tree
 
