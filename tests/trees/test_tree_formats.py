@@ -16,7 +16,7 @@ from spacy_lpcfg.components.cli.shared.runs import Run
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import Tree, TreebankError, TreeFiles, normalize, parse_trees, read_trees
 from spacy_lpcfg.trees.formats import DIALECTS, FORMATS
-from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, make_continuous
+from spacy_lpcfg.trees.formats.graphs import ROOT, Graph, Phrase, Word, make_continuous
 from spacy_lpcfg.trees.reading import dialect_of, read_dialect
 from spacy_lpcfg.trees.transforms import remove_empty
 
@@ -272,13 +272,13 @@ def graphs(draw) -> Graph:
     """Sentences whose words and phrases hang anywhere, but in no circle."""
     n_phrases, n_words = draw(st.integers(0, 5)), draw(st.integers(1, 8))
     edge = st.sampled_from(["HD", "OA", "--"])
-    names = ["0", *map(str, range(500, 500 + n_phrases))]
+    names = [ROOT, *map(str, range(500, 500 + n_phrases))]
     phrases = {
         name: Phrase(f"X{name}", draw(st.sampled_from(names[: i + 1])), draw(edge)) for i, name in enumerate(names[1:])
     }
     word = st.sampled_from(["a", "b", ",", "-"])
     words = [Word(draw(word), "T", draw(st.sampled_from(names)), draw(edge)) for _ in range(n_words)]
-    return Graph(words, phrases, "0")
+    return Graph(words, phrases)
 
 
 def slowly_raised(graph: Graph) -> Tree:
@@ -292,14 +292,14 @@ def slowly_raised(graph: Graph) -> Tree:
         return {name} if isinstance(name, int) else set().union(*(words_of(c) for c in parents if parents[c] == name))
 
     def above(name) -> list[str]:
-        return [] if name == "0" else [parents[name], *above(parents[name])]
+        return [] if name == ROOT else [parents[name], *above(parents[name])]
 
     def blocks(words: set[int]) -> list[set[int]]:
         starts = [i for i in sorted(words) if i - 1 not in words]
         return [{j for j in words if all(k in words for k in range(i, j + 1)) and j >= i} for i in starts]
 
     def is_mark(i: int) -> bool:
-        return graph.words[i].word in ",-" and graph.words[i].parent == "0"
+        return graph.words[i].word in ",-" and graph.words[i].parent == ROOT
 
     places = range(len(graph.words))
     for i in filter(is_mark, places):
@@ -325,10 +325,10 @@ def slowly_raised(graph: Graph) -> Tree:
         if isinstance(name, int):
             return Tree("T", word=graph.words[name].word)
         below = sorted((c for c in parents if parents[c] == name and words_of(c)), key=lambda c: min(words_of(c)))
-        label = "" if name == "0" else f"X{name}" + (f"-{edges[name]}" if edges[name] != "--" else "")
+        label = "" if name == ROOT else f"X{name}" + (f"-{edges[name]}" if edges[name] != "--" else "")
         return Tree(label, map(build, below))
 
-    return build("0")
+    return build(ROOT)
 
 
 @given(graphs())

@@ -8,11 +8,10 @@ from xml.etree import ElementTree
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.errors import OnError
-from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word
+from spacy_lpcfg.trees.formats.graphs import ROOT, Graph, Phrase, Word
 from spacy_lpcfg.trees.formats.tiger import read_graphs
 from spacy_lpcfg.trees.tree import Tree
 
-_ROOT = "the root"
 _NO_EDGE = ("--", "top")
 
 
@@ -30,7 +29,7 @@ def _graph(element: ElementTree.Element, dropped: Counter[str]) -> Graph:
     """Build the graph of a sentence, without the nodes that only refer to another node by its index."""
     words: list[tuple[int, Word]] = []
     phrases: dict[str, Phrase] = {}
-    stack = [(node, _ROOT) for node in element.findall("node")]
+    stack = [(node, ROOT) for node in element.findall("node")]
     while stack:
         node, parent = stack.pop()
         relation = node.get("rel", "--")
@@ -46,7 +45,7 @@ def _graph(element: ElementTree.Element, dropped: Counter[str]) -> Graph:
                 name = str(len(phrases))
                 phrases[name] = Phrase(node.get("cat", "").upper(), parent, edge.upper())
             stack.extend((child, name) for child in node)
-    return Graph([word for _, word in sorted(words)], phrases, _ROOT)
+    return Graph([word for _, word in sorted(words)], phrases)
 
 
 def _begin(node: ElementTree.Element) -> int:

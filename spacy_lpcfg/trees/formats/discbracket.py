@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
-from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, make_continuous
+from spacy_lpcfg.trees.formats.graphs import ROOT, Graph, Phrase, Word, make_continuous
 from spacy_lpcfg.trees.formats.negra import count_raised
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.trees.tree_builder import TreeBuilder
 
-_ROOT = "the root"
 _WORD = re.compile(r"([0-9]{1,9})=(\S+)")
 _ESCAPES = {"#LRB#": "(", "#RRB#": ")"}
 
@@ -31,7 +30,7 @@ def _graph(tree: Tree) -> Graph:
     """
     words: dict[int, Word] = {}
     phrases: dict[str, Phrase] = {}
-    stack = [(tree, _ROOT)]
+    stack = [(tree, ROOT)]
     while stack:
         node, parent = stack.pop()
         if node.word is not None:
@@ -47,7 +46,7 @@ def _graph(tree: Tree) -> Graph:
         stack.extend((child, name) for child in node.children)
     if max(words) != len(words) - 1:
         raise ValueError(f"Expected words at all positions up to {max(words)}, but got {len(words)}. Renumber them.")
-    return Graph([words[i] for i in range(len(words))], phrases, _ROOT)
+    return Graph([words[i] for i in range(len(words))], phrases)
 
 
 def _numbered(word: str) -> tuple[int, str]:

@@ -20,13 +20,15 @@ from spacy_lpcfg.trees.tree import Tree
 
 MOST_LEVELS = 1_000
 """Limit on the phrases above a word: the time to make phrases continuous grows with it."""
+ROOT = "the root"
+"""The id of the root of every `Graph`, which is no phrase; it has a space, unlike the ids of phrases."""
 _HEADS = frozenset({"HD"})
 _NO_EDGE = frozenset({"", "--"})
 _TAG_BRACKETS = {"$(": "$[", "$)": "$]", "$[": "$[", "$]": "$]"}
 
 
 class Word(NamedTuple):
-    """A word: its tag, the id of its parent phrase (a key of `Graph.phrases`, or `Graph.root`), and its edge label."""
+    """A word: its tag, the id of its parent phrase (a key of `Graph.phrases`, or `ROOT`), and its edge label."""
 
     word: str
     tag: str
@@ -35,7 +37,7 @@ class Word(NamedTuple):
 
 
 class Phrase(NamedTuple):
-    """A phrase: its label, the id of its parent (a key of `Graph.phrases`, or `Graph.root`), and its edge label."""
+    """A phrase: its label, the id of its parent (a key of `Graph.phrases`, or `ROOT`), and its edge label."""
 
     label: str
     parent: str
@@ -48,12 +50,10 @@ class Graph:
 
     words (sequence of Word): The words from left to right.
     phrases (mapping of str to Phrase): The phrases by their ids.
-    root (str): The id of the root, which is no phrase itself.
     """
 
     words: Sequence[Word]
     phrases: Mapping[str, Phrase]
-    root: str
 
 
 class Raised(NamedTuple):
@@ -89,7 +89,7 @@ def make_continuous(graph: Graph) -> Raised:
     depths = _depths(graph)
     words = _with_lowered_punctuation(graph)
     n_moved = sum(before != after for before, after in zip(graph.words, words, strict=True))
-    parts: dict[str, list[_Part]] = {name: [] for name in (*graph.phrases, graph.root)}
+    parts: dict[str, list[_Part]] = {name: [] for name in (*graph.phrases, ROOT)}
     for i, word in enumerate(words):
         parts[_known(word.parent, graph)].append(_Part(i, i + 1, word.edge, _leaf(word)))
     n_raised = 0
@@ -103,7 +103,7 @@ def make_continuous(graph: Graph) -> Raised:
                 head_block[0].start, head_block[-1].end, phrase.edge, Tree(label, [part.tree for part in head_block])
             )
             parts[_known(phrase.parent, graph)].extend([whole, *others])
-    return Raised(Tree("", [part.tree for part in sorted(parts[graph.root])]), n_raised, n_moved)
+    return Raised(Tree("", [part.tree for part in sorted(parts[ROOT])]), n_raised, n_moved)
 
 
 def _block_of_head(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
@@ -125,7 +125,7 @@ def _with_lowered_punctuation(graph: Graph) -> list[Word]:
     """Return the words, with punctuation right below the root moved to the lowest phrase with words on both sides."""
     lowered, loose, before = list(graph.words), list[int](), ""
     for i, word in enumerate(graph.words):
-        if word.parent == graph.root and not any(map(str.isalnum, word.word)):
+        if word.parent == ROOT and not any(map(str.isalnum, word.word)):
             loose.append(i)
             continue
         if loose and before:
@@ -142,7 +142,7 @@ def _depths(graph: Graph) -> dict[str, int]:
 
     RAISES (ValueError): As for `make_continuous`, for the phrases.
     """
-    depths = {graph.root: 0}
+    depths = {ROOT: 0}
     for name in graph.phrases:
         path = [name]
         while path[-1] not in depths:
@@ -159,13 +159,13 @@ def _depths(graph: Graph) -> dict[str, int]:
 def _above(name: str, graph: Graph) -> list[str]:
     """Return the id of a phrase and of each of its ancestors, up to the root."""
     names = [name]
-    while names[-1] != graph.root:
+    while names[-1] != ROOT:
         names.append(graph.phrases[_known(names[-1], graph)].parent)
     return names
 
 
 def _known(name: str, graph: Graph) -> str:
-    if name != graph.root and name not in graph.phrases:
+    if name != ROOT and name not in graph.phrases:
         raise ValueError(f"Expected a phrase {shown(name)}, to which an edge leads, but there is none. Mend the edge.")
     return name
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.errors import OnError, TreebankError, raise_or_report
-from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Raised, Word, make_continuous
+from spacy_lpcfg.trees.formats.graphs import ROOT, Graph, Phrase, Raised, Word, make_continuous
 from spacy_lpcfg.trees.tree import Tree
 
-_ROOT = "0"
+_NO_PHRASE = "0"  # in the column of parents
 _PHRASE = re.compile(r"#\d{3,}")
 _TABLES = ("#BOT", "#EOT")
 
@@ -91,8 +91,9 @@ def _graph(rows: Sequence[tuple[int, str]], n_lemmas: int | None, path: str) -> 
             names = f"word,{' lemma,' * n_lemmas} tag, morphology, edge and parent"
             raise TreebankError(f"Expected {names}, but got {shown(line)}. Mend the line.", path, number)
         name, (tag, _, edge, parent) = columns[0], columns[1 + n_lemmas : 5 + n_lemmas]
+        parent = ROOT if parent == _NO_PHRASE else parent
         if _PHRASE.fullmatch(name):
             phrases[name[1:]] = Phrase(tag, parent, edge)
         else:
             words.append(Word(name, tag, parent, edge))
-    return Graph(words, phrases, _ROOT)
+    return Graph(words, phrases)

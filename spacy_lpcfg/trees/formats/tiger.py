@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from xml.etree import ElementTree
 
 from spacy_lpcfg.trees.errors import BrokenFileError, OnError, TreebankError, raise_or_report
-from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, make_continuous
+from spacy_lpcfg.trees.formats.graphs import ROOT, Graph, Phrase, Word, make_continuous
 from spacy_lpcfg.trees.formats.negra import count_raised
 from spacy_lpcfg.trees.tree import Tree
 
-_ROOT = "the root"  # a name with a space, which no element's id has
 _LONGEST = 2**24  # characters of a sentence
 _TOO_LONG = f"Expected a sentence of at most {_LONGEST:,} characters, but it goes on. Is its {{closes}} missing?"
 _NOT_CLOSED = "Expected {closes} after the sentence that begins here, but the file ends. Fetch or make the file again."
@@ -95,19 +94,19 @@ def _graph(sentence: ElementTree.Element) -> Graph:
         for edge in phrase.iter("edge")
     }
     words = [
-        Word(word.get("word", ""), word.get("pos", ""), *above.get(word.get("id", ""), (_ROOT, "")))
+        Word(word.get("word", ""), word.get("pos", ""), *above.get(word.get("id", ""), (ROOT, "")))
         for word in sentence.iter("t")
     ]
     phrases = {
-        phrase.get("id", ""): Phrase(phrase.get("cat", ""), *above.get(phrase.get("id", ""), (_ROOT, "")))
+        phrase.get("id", ""): Phrase(phrase.get("cat", ""), *above.get(phrase.get("id", ""), (ROOT, "")))
         for phrase in sentence.iter("nt")
     }
     # a virtual root is no phrase: what is below it is below the root
-    virtual = {name for name, phrase in phrases.items() if phrase.label == "VROOT" and phrase.parent == _ROOT}
-    words = [word._replace(parent=_ROOT, edge="") if word.parent in virtual else word for word in words]
+    virtual = {name for name, phrase in phrases.items() if phrase.label == "VROOT" and phrase.parent == ROOT}
+    words = [word._replace(parent=ROOT, edge="") if word.parent in virtual else word for word in words]
     phrases = {
-        name: phrase._replace(parent=_ROOT, edge="") if phrase.parent in virtual else phrase
+        name: phrase._replace(parent=ROOT, edge="") if phrase.parent in virtual else phrase
         for name, phrase in phrases.items()
         if name not in virtual
     }
-    return Graph(words, phrases, _ROOT)
+    return Graph(words, phrases)
