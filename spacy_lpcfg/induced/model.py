@@ -18,7 +18,6 @@ from spacy_lpcfg.storage.container import read_meta, refuse_others
 from spacy_lpcfg.storage.validation import Consistency, are_texts, is_array
 from spacy_lpcfg.words.classes import OTHER, WordClasses
 
-"""The labels of a whole sentence, and of all brackets within it."""
 _require = Consistency("induced model", ModelError).require
 _TEXTS = ("words", "endings", "frequent", "tags")
 _FIELDS = (*_TEXTS, "classes", "names", *SimplePCFG._fields)

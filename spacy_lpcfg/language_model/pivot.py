@@ -4,10 +4,9 @@ Section 5.2 of Cohen and Collins (2014), which solves their matrix decomposition
 f and g are a row and a column of Q, and h is a latent state. phi(g) represents g in l = m dimensions. The vectors v_f =
 E[phi(g) | f] lie in the convex hull of the vectors of m pivots, and the weights of this mixture are p(h | f).
 
-Differs from the paper on counts of a sample, but not with the settings `EXACT`: (1) only frequent words may be pivots,
-because the extremes of the hull are noise otherwise; (2) the CCA is regularised; (3) v_f of rare f are drawn towards
-the mean; (4) every p(h | f) is drawn towards p(h), so that no probability is zero; (5) the concave EM of section 8 ends
-early.
+Differs from the paper on counts of a sample, by its regularization: (1) only frequent words may be pivots, because
+the extremes of the hull are noise otherwise; (2) the CCA is regularised; (3) v_f of rare f are drawn towards the mean;
+(4) every p(h | f) is drawn towards p(h), so that no probability is zero; (5) the concave EM of section 8 ends early.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ logger = logging.getLogger("spacy_lpcfg")
 
 @dataclass(frozen=True)
 class PivotSettings:
-    """Regularization of the pivot algorithm against the noise of counts; `EXACT` has none, for exact matrices.
+    """Regularization of the pivot algorithm against the noise of counts.
 
     candidates (float): Pivots are chosen among the `candidates * m` most frequent rows f; infinity admits all rows.
     kappa (float): Constant that is added to the counts that scale the CCA.
@@ -74,9 +73,6 @@ class PivotSettings:
         )
 
 
-EXACT = PivotSettings(
-    candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=0.0, tolerance=1e-14, concave_iterations=5000
-)
 PAPER_PIVOTS = PivotSettings(candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=1e-3, concave_iterations=100)
 """The paper's settings, with a floor under p(h | f), without which unseen bigrams have no probability."""
 

@@ -13,6 +13,8 @@ from spacy_lpcfg.trees.labels import PHRASES, explain
 from spacy_lpcfg.visible import visible
 
 LABEL_HEIGHT = 20.0
+MAX_WIDTH = 1600.0  # pixels, beyond which words are turned
+TURNED_WIDTH = 18.0  # of a turned word
 BLUE = "#2d82b7"
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 DARK = "<style>@media (prefers-color-scheme: dark) { svg:root { color: #e6e6e6 } }</style>"  # for stand-alone files

@@ -10,6 +10,8 @@ import numpy as np
 
 from spacy_lpcfg.pictures.drawing import (
     LABEL_HEIGHT,
+    MAX_WIDTH,
+    TURNED_WIDTH,
     draw_label,
     draw_text,
     draw_turned,
@@ -24,30 +26,27 @@ if TYPE_CHECKING:
     from spacy_lpcfg.parsing.result import Posteriors
     from spacy_lpcfg.trees.tree import Span
 
-LIKELY = 0.5
+_LIKELY = 0.5
 _ROW = LABEL_HEIGHT + 4.0
 _GAP = 12.0  # between words
 _FIRST = 42.0  # vertical centre of the first layer
-_WIDEST = 1600.0  # pixels, beyond which words are turned
-_LINE = 18.0  # width of a turned word
 
 
-def spans_svg(words: Sequence[str], posteriors: Posteriors, min_probability: float = LIKELY) -> str:
+def spans_svg(words: Sequence[str], posteriors: Posteriors) -> str:
     """Draw constituents as layers of bars under the words, the shortest on top, with their probabilities.
 
     words (sequence of str, (n_words,)): The words of the sentence; in long sentences they are rotated.
-    posteriors (Posteriors): Posterior probabilities of the labelled spans.
-    min_probability (float): Labelled spans with a lower probability are left out.
+    posteriors (Posteriors): Posterior probabilities of the labelled spans; those below 0.5 are left out.
     RETURNS (str): An SVG element, which can also be saved as a file.
     """
     # reversed, since the outermost of brackets over the same words comes first but is drawn lowest
-    likely = [(span, p) for span, p in reversed(posteriors.brackets.items()) if p >= min_probability]
+    likely = [(span, p) for span, p in reversed(posteriors.brackets.items()) if p >= _LIKELY]
     likely.sort(key=lambda item: item[0][1] - item[0][0])
     widths = [text_width(word, 15.0) for word in words]
     edges, top = _edges(widths, likely), _FIRST
-    is_turned = edges[-1] > _WIDEST
+    is_turned = edges[-1] > MAX_WIDTH
     if is_turned:
-        edges, top = _edges([_LINE] * len(words), likely), max(widths) + _ROW
+        edges, top = _edges([TURNED_WIDTH] * len(words), likely), max(widths) + _ROW
     if is_right_to_left(words):
         edges = [edges[-1] - edge for edge in edges]
     centres = [(left + right) / 2 for left, right in pairwise(edges)]

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import NamedTuple
 
-from spacy_lpcfg.pictures.drawing import LABEL_HEIGHT, is_right_to_left, label_width, text_width
+from spacy_lpcfg.pictures.drawing import (
+    LABEL_HEIGHT,
+    MAX_WIDTH,
+    TURNED_WIDTH,
+    is_right_to_left,
+    label_width,
+    text_width,
+)
 from spacy_lpcfg.trees.tree import Tree
 
 GAP = 12.0  # between columns
@@ -15,8 +22,6 @@ WORD_BELOW = 20.0  # pixels from a tag down to its word
 _SURE = 0.995  # tags of at least this probability are shown without a number
 _ROW = 42.0  # pixels from a level to the next
 _MARGIN = LABEL_HEIGHT / 2 + 2.0
-_WIDEST = 1600.0  # pixels, beyond which words are turned
-_LINE = 18.0  # width of a turned word
 
 
 @dataclass(eq=False)
@@ -79,7 +84,7 @@ def tree_layout(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Seq
     boxes = _boxes(tree, span_scores, tag_scores)
     root = boxes[0]
     _measure_all(boxes, is_turned=False)
-    is_turned = root.width > _WIDEST
+    is_turned = root.width > MAX_WIDTH
     if is_turned:
         _measure_all(boxes, is_turned=True)
     for box in boxes:
@@ -136,7 +141,7 @@ def _measure(box: TreeBox, *, is_turned: bool) -> None:
     else:
         box.score = None if box.score is None or box.score >= _SURE else box.score
         number = 0.0 if box.score is None else 25.0
-        word = _LINE if is_turned else text_width(node.word, 15.0)
+        word = TURNED_WIDTH if is_turned else text_width(node.word, 15.0)
         box.own_width = max(word, text_width(node.label, 12.0) + number) + GAP
     box.width = max(box.own_width, sum(below.width for below in box.below))
 

@@ -21,12 +21,11 @@ from typing import NamedTuple
 
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.trees import HeadRules, Tree
-from spacy_lpcfg.trees.transforms import ROOT_LABELS, basic_category
+from spacy_lpcfg.trees.transforms import ESCAPED_BRACKETS, ROOT_LABELS, basic_category
 
 CLAUSES = frozenset({*ROOT_LABELS, "FRAG", "PRN", "RRC", "S", "SBAR", "SBARQ", "SINV", "SQ"})
 PAUSES = frozenset({",", ";", ":", ".", "!", "?", "-", "--", "...", "\u2013", "\u2014", "\u2026"})
 OPENING = frozenset({"-LRB-", "-LSB-", "-LCB-", "``", "(", "[", "{", "\u201c", "\u2018", "\u00ab", "\u00bf", "\u00a1"})
-BRACKETS = frozenset({"-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"})
 CURRENCIES = frozenset({"$", "#", "SYM"})
 COORDINATORS = frozenset({"CC", "CCONJ"})
 VERBS = ("VB", "VERB", "AUX", "MD")
@@ -87,7 +86,7 @@ class Gap(NamedTuple):
 def is_mark(leaf: Tree) -> bool:
     """Return whether a leaf is a punctuation mark and not a word; currency signs are words."""
     word = leaf.word or ""
-    return leaf.label in BRACKETS or (leaf.label not in CURRENCIES and not any(map(str.isalnum, word)))
+    return leaf.label in ESCAPED_BRACKETS or (leaf.label not in CURRENCIES and not any(map(str.isalnum, word)))
 
 
 def is_opening(leaf: Tree) -> bool:
@@ -127,7 +126,7 @@ class ClauseTree:
             if not is_mark(leaf):
                 words.append(leaf)
                 pauses.append(False)
-            elif pauses and (leaf.label in BRACKETS or leaf.word in PAUSES):
+            elif pauses and (leaf.label in ESCAPED_BRACKETS or leaf.word in PAUSES):
                 pauses[-1] = True
         return None if root is None else cls(root, words, pauses[:-1])
 

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from spacy_lpcfg.trees.transforms import basic_category
+from spacy_lpcfg.trees.transforms import ESCAPED_BRACKETS, basic_category
 from spacy_lpcfg.trees.tree import Tree
 
 LocalTree = tuple[str, ...]
@@ -70,9 +70,8 @@ def punctuation_tags(counts: Mapping[tuple[str, str], int]) -> frozenset[str]:
     return frozenset(tag for tag, balance in marks.items() if balance > 0)
 
 
-_BRACKETS = ("-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-")
 _QUOTES = "`"  # which Unicode calls a modifier
 
 
 def _is_punctuation(word: str) -> bool:
-    return word in _BRACKETS or all(mark in _QUOTES or unicodedata.category(mark)[0] == "P" for mark in word)
+    return word in ESCAPED_BRACKETS or all(mark in _QUOTES or unicodedata.category(mark)[0] == "P" for mark in word)

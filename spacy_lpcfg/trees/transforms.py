@@ -34,6 +34,7 @@ _BRACKET_NAMES = {
     "{": "-LCB-",
     "}": "-RCB-",
 }
+ESCAPED_BRACKETS = frozenset(_BRACKET_NAMES.values())
 _STANDS_FOR = {name: bracket for bracket, name in _BRACKET_NAMES.items()}
 _STANDS_FOR.update({r"\/": "/", r"\*": "*"})
 _SLASHED = re.compile(r"[/*]")

@@ -62,16 +62,6 @@ def cluster(counts: csr_array, n_clusters: int) -> tuple[np.ndarray, np.ndarray]
     return classes, pairs
 
 
-def log_likelihood(pairs: np.ndarray) -> float:
-    """Return the part of the log-likelihood of a class bigram model that depends on the classes, in nats.
-
-    It is the sum over g and h of N(g, h) log(N(g, h) / (N(g, .) N(., h))), where a dot stands for a sum.
-
-    pairs (int, (C, C)): Class bigram counts N(g, h).
-    """
-    return n_log_n(pairs).sum() - n_log_n(pairs.sum(axis=0)).sum() - n_log_n(pairs.sum(axis=1)).sum()
-
-
 def n_log_n(counts: np.ndarray) -> np.ndarray:
     """Return n log n for each count, and 0 for a count of 0."""
     counts = np.asarray(counts, dtype=np.float64)

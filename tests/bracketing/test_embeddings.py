@@ -8,7 +8,13 @@ from spacy_lpcfg.bracketing import CCA, Brown, GivenVectors, TagGroups
 from spacy_lpcfg.bracketing.paper.brown import merge_paths
 from spacy_lpcfg.bracketing.paper.embeddings import EmbeddingVocabulary, context_counts
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, UNIVERSAL_IDS, chunks
-from spacy_lpcfg.words.brown import cluster, log_likelihood
+from spacy_lpcfg.words.brown import cluster, n_log_n
+
+
+def log_likelihood(pairs: np.ndarray) -> float:
+    """Return the part of the log-likelihood of a class bigram model, in nats, that depends on the classes."""
+    return n_log_n(pairs).sum() - n_log_n(pairs.sum(axis=0)).sum() - n_log_n(pairs.sum(axis=1)).sum()
+
 
 SLOTS = [["the", "a", "this"], ["dog", "cat", "bird", "fish"], ["sees", "hears", "likes"]]
 TAGS = ["DET", "NOUN", "VERB"]

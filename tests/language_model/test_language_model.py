@@ -22,12 +22,15 @@ from spacy_lpcfg.language_model import LanguageModel, LanguageModelError, Langua
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, em, fit_states, random_aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_ngrams
 from spacy_lpcfg.language_model.learning import METHODS, Iteration, interpolate
-from spacy_lpcfg.language_model.pivot import EXACT, PivotSettings, pivot_aggregate, row_states
+from spacy_lpcfg.language_model.pivot import PivotSettings, pivot_aggregate, row_states
 from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, TextVocabulary
 from spacy_lpcfg.learning.moments.decomposition import bayes
 from spacy_lpcfg.storage.container import pack
 
 seeds = st.integers(0, 10_000)
+EXACT = PivotSettings(
+    candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=0.0, tolerance=1e-14, concave_iterations=5000
+)
 
 
 def some_text(n_sentences: int = 400, seed: int = 0) -> list[list[str]]:

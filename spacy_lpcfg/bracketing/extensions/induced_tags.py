@@ -23,13 +23,13 @@ from functools import lru_cache
 import numpy as np
 
 from spacy_lpcfg.bracketing.extensions.groups import merge_groups
+from spacy_lpcfg.trees.transforms import ESCAPED_BRACKETS
 from spacy_lpcfg.words.classes import OTHER, WordClasses
 from spacy_lpcfg.words.learning import learn_classes
 from spacy_lpcfg.words.remembered import is_remembered
 from spacy_lpcfg.words.signatures import letter_case, token_shape
 
 PUNCTUATION = "PUNCT"
-_BRACKETS = frozenset({"-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"})
 _WORDS = frozenset("%&@+=*/")
 _MODIFIERS, _OTHERS = ("ADJ", "DET", "NUM", "PROPN"), ("ADP", "PART", "SCONJ", "ADV", "X")
 _LEAST_OF_ENDING = 200  # words without a class that have a shape with an ending
@@ -40,7 +40,7 @@ _LEAST_TOKENS = 100  # by which the shares of a candidate for the coordinator ar
 
 def is_mark(word: str) -> bool:
     """Return whether a token is punctuation or a currency sign, judged by its characters."""
-    return word in _BRACKETS or (word not in _WORDS and not any(char.isalnum() for char in word))
+    return word in ESCAPED_BRACKETS or (word not in _WORDS and not any(char.isalnum() for char in word))
 
 
 @dataclass(frozen=True, eq=False)

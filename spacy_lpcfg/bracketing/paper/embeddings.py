@@ -61,10 +61,6 @@ class Embedding(NamedTuple):
     vocabulary: EmbeddingVocabulary
     vectors: np.ndarray
 
-    def rows(self, chunk: Chunk) -> np.ndarray:
-        """Return the vectors of the words in a chunk, float32 (n, p)."""
-        return self.vectors[self.vocabulary.ids(chunk)]
-
 
 Chunks = Callable[[], Iterable[Chunk]]
 

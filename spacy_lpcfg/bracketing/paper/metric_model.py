@@ -23,19 +23,6 @@ class MetricModel:
     distances: np.ndarray
     apart: float = 0.0
 
-    def matrix(self, tags: np.ndarray) -> np.ndarray:
-        """Return the distances between all words of a sentence, float64 (n, n), without `apart` for punctuation.
-
-        tags (int, (n,)): Universal tags of the words, as indices.
-        """
-        anchors, n = self.groups[tags], len(tags)
-        left, right = np.triu_indices(n, 1)
-        matrix = np.zeros((n, n))
-        matrix[left, right] = self.distances[
-            anchors[left], anchors[right], np.minimum(right - left, self.distances.shape[2]) - 1
-        ]
-        return matrix + matrix.T
-
     def tree(self, tags: np.ndarray, segments: np.ndarray, split: int) -> tuple[np.ndarray, np.ndarray]:
         """Compute the minimal tree of a sentence.
 

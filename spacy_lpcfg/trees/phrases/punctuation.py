@@ -59,9 +59,7 @@ def with_punctuation(spans: Sequence[Span], kept: Sequence[int], sentence: Depen
     places = set(kept)
     moved = [[kept[start], kept[end - 1] + 1] for start, end, _ in spans]
     above: list[int] = []
-    for i, (start, end, label) in enumerate(spans):
-        while above and spans[above[-1]][1] < end:
-            above.pop()
+    for i, (start, _, label) in enumerate(spans):
         while above and spans[above[-1]][1] <= start:
             above.pop()
         above.append(i)
