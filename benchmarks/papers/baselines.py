@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree
+from spacy_lpcfg.bracketing.binary_trees import Span, best_tree
 from spacy_lpcfg.bracketing.paper.top import heuristic_split
 from spacy_lpcfg.bracketing.sentences import plain
 from spacy_lpcfg.bracketing.tagged import TaggedSentence

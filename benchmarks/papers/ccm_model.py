@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree
+from spacy_lpcfg.bracketing.binary_trees import Span, best_tree
 
 _Places = tuple[slice, np.ndarray, np.ndarray]
 

@@ -31,9 +31,9 @@ from typing import NamedTuple
 from benchmarks import measure
 from benchmarks.papers.baselines import GoldSentence, baselines, gold_sentences
 from spacy_lpcfg.bracketing import SpectralBracketer
+from spacy_lpcfg.bracketing.binary_trees import best_tree
 from spacy_lpcfg.bracketing.bracketer import bracketed_tree
 from spacy_lpcfg.bracketing.extensions.induced_tags import learn_tags
-from spacy_lpcfg.bracketing.paper.binary_trees import best_tree
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation, penn, split_compounds
 from spacy_lpcfg.evaluation.unlabelled import Bracket, UnlabelledScore, counted_brackets, unlabelled_totals

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from spacy_lpcfg.bracketing.binary_trees import Span, best_tree
 from spacy_lpcfg.bracketing.bracketer import bracketed_tree
 from spacy_lpcfg.bracketing.extensions.induced_tags import InducedTags, is_mark, learn_tags
 from spacy_lpcfg.bracketing.learner import SpectralBracketer
-from spacy_lpcfg.bracketing.paper.binary_trees import Span, best_tree
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.checks import COUNT, SEED, make_tuples
 from spacy_lpcfg.induced.model import Induced, InducedGrammar

@@ -15,7 +15,7 @@ from benchmarks.papers.baselines import (
     upper_bound,
 )
 from benchmarks.papers.ccm_model import span_marginals
-from spacy_lpcfg.bracketing.paper.binary_trees import best_tree
+from spacy_lpcfg.bracketing.binary_trees import best_tree
 from spacy_lpcfg.trees import Tree
 
 

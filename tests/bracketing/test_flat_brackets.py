@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from spacy_lpcfg.bracketing._spans import SpanScores, span_keys
+from spacy_lpcfg.bracketing.binary_trees import best_tree
 from spacy_lpcfg.bracketing.extensions.flat_brackets import without_flat
 from spacy_lpcfg.bracketing.extensions.span_model import _FLAGS
-from spacy_lpcfg.bracketing.paper.binary_trees import best_tree
 
 TAGS = ("ADJ", "ADV", "CCONJ", "DET", "NOUN", "PRON", "VERB", "X")
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from spacy_lpcfg.bracketing.paper.binary_trees import best_tree
+from spacy_lpcfg.bracketing.binary_trees import best_tree
 from spacy_lpcfg.induced.reestimation import Reestimation
 from spacy_lpcfg.trees import Tree, parse_trees
 
