@@ -9,9 +9,9 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_lpcfg.components.cli.shared.runs import QUESTIONS
 from spacy_lpcfg.components.doc.pictures import ask
 
+FACTORY = "lpcfg_cli_questions"
 KEY = "lpcfg_cli_answers"
 """Key of `doc.user_data` for a dict with a list for each question, of an item a sentence, None if it has no words."""
 
@@ -39,7 +39,7 @@ class Questions:
         return doc
 
 
-@Language.factory(QUESTIONS)
+@Language.factory(FACTORY)
 def make_questions(nlp: Language, name: str, component: str, questions: dict[str, dict[str, Any]]) -> Questions:
     """Create the component `Questions`; `component` is the name of the parser in the pipeline `nlp`."""
     return Questions(nlp.get_pipe(component), questions)

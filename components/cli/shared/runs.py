@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-QUESTIONS = "lpcfg_cli_questions"
-"""The factory and name of the component of `questions.py`."""
 _SENTENCES, _TAGS = {"doc.sents", "token.is_sent_start"}, {"token.tag", "token.pos"}
 
 
@@ -108,12 +105,15 @@ class Run(NamedTuple):
         is_text = source.kind in ("text", "spacy")
         if is_text and not _assigned(nlp, besides=self.name) & _SENTENCES:
             nlp.add_pipe("lpcfg_sentencizer", first=True)
-        needed = (*listened_to(nlp, self.component), self.name, QUESTIONS)
+        needed = [*listened_to(nlp, self.component), self.name]
+        if questions:
+            from spacy_lpcfg.components.cli.shared.questions import FACTORY
+
+            needed.append(FACTORY)
+            if FACTORY not in nlp.pipe_names:
+                nlp.add_pipe(FACTORY, before=self.name, config={"component": self.name, "questions": questions})
         disabled = [] if is_text else [name for name in nlp.pipe_names if name not in needed]
         self._use_tags()
-        if questions and QUESTIONS not in nlp.pipe_names:
-            import_module("spacy_lpcfg.components.cli.shared.questions")  # registers the factory
-            nlp.add_pipe(QUESTIONS, before=self.name, config={"component": self.name, "questions": questions})
         is_empty = True
         with nlp.select_pipes(disable=disabled if with_trees else [*disabled, self.name]):
             for doc, origin in pipe(nlp, self._unparsed(), n_process=n_process):
