@@ -101,9 +101,6 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         self.learner = learner
         self.spans_key = spans_key
 
-    language_model = ModelPipe.learned
-    """The language model; None before training."""
-
     # Learning
 
     def initialize(

@@ -34,8 +34,7 @@ class ModelHolder(Model, Generic[Kept]):
 
     name (str): The name of the thinc Model.
     read (callable): Converts bytes from `to_bytes` to the learned model.
-    forward (callable), parts (dict): `forward`, and further keyword arguments, of thinc's Model, for a subclass with
-        layers.
+    parts (dict): Further keyword arguments of thinc's Model, for a subclass with layers.
     held (tuple): The function that loads the model lazily, or None if the model was set directly; and the dict of the
         model, once it is loaded, and of the objects made from it. The tuple is always replaced as a whole, so that a
         thread that is still making an object from an old model cannot store it in the cache of the new one.
@@ -43,12 +42,10 @@ class ModelHolder(Model, Generic[Kept]):
 
     held: tuple[Callable[[], Kept | None] | None, dict[Hashable, Any]]
 
-    def __init__(
-        self, name: str, read: Callable[[bytes], Kept], forward: Callable[..., Any] = _no_forward, **parts: Any
-    ) -> None:
-        super().__init__(name, forward, ops=NumpyOps(), **parts)
+    def __init__(self, name: str, read: Callable[[bytes], Kept], **parts: Any) -> None:
+        super().__init__(name, _no_forward, ops=NumpyOps(), **parts)
         self._read = read
-        self._locks: dict[Hashable, Any] = {}
+        self._locks: dict[int, Any] = {}  # by process
         self.held = (None, {MODEL: None})
 
     @property
@@ -84,18 +81,11 @@ class ModelHolder(Model, Generic[Kept]):
 
     def _once(self, values: dict[Hashable, Any], key: Hashable, make: Callable[[], Made]) -> Made:
         if key not in values:
-            with self.lock("values"):
+            with self._locks.setdefault(os.getpid(), RLock()):  # of this process: a fork may have copied it while held
                 if key not in values:
                     values[key] = make()
         value: Made = values[key]
         return value
-
-    def lock(self, purpose: str) -> Any:
-        """Return the reentrant lock with a name in this process; a forked process gets new, unheld locks.
-
-        purpose (str): The name of the lock.
-        """
-        return self._locks.setdefault((os.getpid(), purpose), RLock())
 
     def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the attributes and slots to pickle: the learned model, without locks and cached objects."""
@@ -104,18 +94,9 @@ class ModelHolder(Model, Generic[Kept]):
 
     # Storage
 
-    @property
-    def content(self) -> Kept | None:
-        """The object that `to_bytes` saves and `from_bytes` replaces: the learned model."""
-        return self.learned
-
-    @content.setter
-    def content(self, content: Kept | None) -> None:
-        self.learned = content
-
     def to_bytes(self) -> bytes:
-        content = self.content
-        return pack(_NOTHING, _FORMAT, {}) if content is None else content.to_bytes()
+        learned = self.learned
+        return pack(_NOTHING, _FORMAT, {}) if learned is None else learned.to_bytes()
 
     def from_bytes(self, bytes_data: bytes) -> Model:
         """Replace the learned model by one that `to_bytes` wrote.
@@ -124,9 +105,9 @@ class ModelHolder(Model, Generic[Kept]):
         """
         if kind_of(bytes_data) == _NOTHING:
             refuse_others(unpack(_NOTHING, _FORMAT, bytes_data), ())
-            self.content = None
+            self.learned = None
         else:
-            self.content = self._read(bytes_data)
+            self.learned = self._read(bytes_data)
         return self
 
     def to_disk(self, path: PathLike) -> None:

@@ -149,8 +149,6 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def mapping(self, mapping: dict[str, str]) -> None:
         self.cfg.update(mapping=mapping)
 
-    bracketer = ModelPipe.learned
-    """The bracketer; None before training."""
     cfg = TrainablePipe.cfg
 
     @property

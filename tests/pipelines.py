@@ -59,9 +59,9 @@ def give_model(nlp: Language, name: str) -> Language:
     elif name == "isbn_parser":
         pipe.learned = one_network()
     elif name == "language_model":
-        pipe.language_model = model("language model")
+        pipe.learned = model("language model")
     else:
-        pipe.bracketer = model("bracketer")
+        pipe.learned = model("bracketer")
         pipe.mapping = {"#": "SYM"}
     return nlp
 

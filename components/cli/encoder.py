@@ -1,6 +1,6 @@
 """`spacy-lpcfg encoder`: convert a pretrained encoder from a hub to a file for `learn parser --encoder`."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -82,16 +82,17 @@ def encoder(
         spacy-lpcfg learn parser es.mrg --lang es --encoder es.encoder -o model/
     """
     from spacy_lpcfg.evidence.pretrained.file import PretrainedEncoder, exported
+    from spacy_lpcfg.trees import normalize
 
     check_output(output, inputs=[folder, *(text or ()), *(tune or ()), *(dev or ())], force=force)
     _refuse_unused(text, pieces, tune, dev, epochs)
     if _is_onnx(folder, text, tune):
         return _save(PretrainedEncoder.from_folder(folder), output, force=force)
     hub = _read_hub(folder, is_tuned=bool(tune))
-    train = list(_normalized(read_treebank(tune or (), skip_bad, dialect, tags)))
+    train = list(filter(None, map(normalize, read_treebank(tune or (), skip_bad, dialect, tags))))
     if tune and not train:
         raise no_trees(tune)
-    golds = list(_normalized(read_held_out(dev, skip_bad, dialect, tags)))
+    golds = list(filter(None, map(normalize, read_held_out(dev, skip_bad, dialect, tags))))
     cut = hub
     if text:
         words = [*_words(text, lang, skip_bad, dialect), *(word for tree in train for word in tree.words)]
@@ -153,19 +154,16 @@ def _megabytes(n_bytes: int) -> str:
     return f"{n_bytes / 1e6:.1f} MB"
 
 
-def _normalized(trees: "Iterable[Tree]") -> "Iterator[Tree]":
-    from spacy_lpcfg.trees import normalize
-
-    return (tree for tree in map(normalize, trees) if tree is not None)
-
-
 def _words(paths: Sequence[Path], lang: str, skip_bad: bool, dialect: str | None) -> Iterator[str]:
     """Yield the words of treebanks, and the tokens of text files by spaCy's tokenizer of the language `lang`."""
+    from spacy_lpcfg.trees import normalize
+
     tokenizer = cache(lambda: blank_pipeline(lang).tokenizer)  # made once, and not where all files hold trees
     on_error = (lambda _: None) if skip_bad else None
     for path in map(str, paths):
         if kind_by_name(path) == "trees":
-            yield from (word for tree in _normalized(trees_of_path(path, on_error, dialect)) for word in tree.words)
+            trees = filter(None, map(normalize, trees_of_path(path, on_error, dialect)))
+            yield from (word for tree in trees for word in tree.words)
         else:
             for line in progress(read_lines(path), "lines"):
                 yield from (token.text for token in tokenizer()(line) if not token.is_space)

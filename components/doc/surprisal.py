@@ -21,23 +21,15 @@ from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, word
 from spacy_lpcfg.components.doc.tree_group import KEYS, LANGUAGE_MODEL_KEY, attributes, set_attributes
 
 
-def token_surprisal(doc: Doc, model: SurprisalModel) -> np.ndarray:
-    """Return the surprisal of each token of a Doc given the tokens before it in its sentence.
+def doc_surprisal(doc: Doc, model: SurprisalModel) -> tuple[np.ndarray, np.ndarray]:
+    """Return the surprisal of each token and of the end of each sentence, given the tokens before it in the sentence.
 
     doc (Doc): A Doc, which counts as one sentence if it has no sentence boundaries. It has to be tokenised like the
         text that the model learned from.
     model (LanguageModel or component): A model from `spacy-lpcfg learn lm` or `spacy_lpcfg.language_model.fit`, or a
         component such as `nlp.get_pipe("lpcfg_parser")`.
-    RETURNS (float64, (n_tokens,)): Bits; nan for white space and for words that a language model does not know.
-    RAISES (ValueError): If the model has no surprisal, as a spectral grammar.
-    """
-    return doc_surprisal(doc, model)[0]
-
-
-def doc_surprisal(doc: Doc, model: SurprisalModel) -> tuple[np.ndarray, np.ndarray]:
-    """Return the surprisal of each token, as `token_surprisal` does, and of the end of each sentence.
-
-    RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): Bits; nan for the end of a sentence without words.
+    RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): Bits; nan for white space, for words that a language
+        model does not know, and for the end of a sentence without words.
     RAISES (ValueError): If the model has no surprisal, as a spectral grammar.
     """
     words = [words_of(doc, start, end) for start, end in sentence_bounds(doc)]

@@ -103,13 +103,13 @@ class Corrections:
         """Return the tree of a sentence under its current decisions, and these decisions.
 
         number (int): The index of the sentence in `sentences`.
-        RETURNS (dict): As from `parsed`, with "required", "forbidden" and "assigned" (tags by position).
+        RETURNS (dict): As from `keep`, with "required", "forbidden" and "assigned" (tags by position).
         RAISES (ValueError): If there is no such sentence.
         """
         sentence = self._sentence(number)
         decisions = self._drafts.get(sentence.position) or self._start(sentence)
         return {
-            **self.parsed(number, decisions),
+            **self._shown(number, self._decided(sentence, decisions)),
             "required": decisions.required,
             "forbidden": decisions.forbidden,
             "assigned": decisions.tags,
@@ -118,7 +118,11 @@ class Corrections:
     def keep(self, number: int, decisions: Decisions) -> dict[str, Any]:
         """Parse a sentence under decisions, and remember them as unsaved changes.
 
-        Arguments, result and errors are those of `parsed`.
+        number (int): The index of the sentence in `sentences`.
+        decisions (Decisions): The brackets that its tree must and must not have, and the tags of words.
+        RETURNS (dict): "text", "words", "direction" ("ltr" or "rtl"), "tags", "brackets" (lists of start, end, label
+            and score) and "state", for the page's script.
+        RAISES (ValueError): If there is no such sentence, or as in `decided_tree`.
         """
         sentence = self._sentence(number)
         decided = self._decided(sentence, decisions)
@@ -128,21 +132,10 @@ class Corrections:
             self._drafts[sentence.position] = decisions
         return self._shown(number, decided)
 
-    def parsed(self, number: int, decisions: Decisions = NO_DECISIONS) -> dict[str, Any]:
-        """Parse a sentence under decisions, without remembering them.
-
-        number (int): The index of the sentence in `sentences`.
-        decisions (Decisions): The brackets that its tree must and must not have, and the tags of words.
-        RETURNS (dict): "text", "words", "direction" ("ltr" or "rtl"), "tags", "brackets" (lists of start, end, label
-            and score) and "state", for the page's script.
-        RAISES (ValueError): If there is no such sentence, or as in `decided_tree`.
-        """
-        return self._shown(number, self._decided(self._sentence(number), decisions))
-
     def save(self, number: int, decisions: Decisions = NO_DECISIONS) -> dict[str, Any]:
-        """Parse a sentence under decisions, and save its tree to the file; arguments and result as for `parsed`.
+        """Parse a sentence under decisions, and save its tree to the file; arguments and result as for `keep`.
 
-        RAISES (ValueError): As in `parsed` and `CorrectedTrees.save`.
+        RAISES (ValueError): As in `keep` and `CorrectedTrees.save`.
         RAISES (OSError): As in `CorrectedTrees.save`.
         """
         sentence = self._sentence(number)

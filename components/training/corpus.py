@@ -134,7 +134,7 @@ class Treebank(FileCorpus):
         """
         for reference in self.docs(nlp.vocab):
             if self.gold_tags or reference.has_unknown_spaces or multiwords_of(reference):
-                yield Example(self._unparsed(reference), reference)
+                yield Example(without_trees(reference, tags=self.gold_tags), reference)
             else:
                 yield Example(nlp.make_doc(reference.text), reference)
 
@@ -153,15 +153,17 @@ class Treebank(FileCorpus):
         if changed := told(dropped):
             logger.info("trees were read as %s: %s", dialect, changed)
 
-    def _unparsed(self, reference: Doc) -> Doc:
-        """Return a Doc with the words and sentences of a reference Doc, as a component sees it before parsing."""
-        return Doc(
-            reference.vocab,
-            words=[token.text for token in reference],
-            sent_starts=[token.is_sent_start for token in reference],
-            tags=[token.tag_ for token in reference] if self.gold_tags else None,
-            pos=[token.pos_ for token in reference] if self.gold_tags else None,
-        )
+
+def without_trees(doc: Doc, *, tags: bool) -> Doc:
+    """Return a Doc with the words and sentences of a Doc, and if `tags` also its fine and coarse tags."""
+    return Doc(
+        doc.vocab,
+        words=[token.text for token in doc],
+        spaces=None if doc.has_unknown_spaces else [bool(token.whitespace_) for token in doc],
+        sent_starts=[token.is_sent_start for token in doc],
+        tags=[token.tag_ for token in doc] if tags else None,
+        pos=[token.pos_ for token in doc] if tags else None,
+    )
 
 
 def _without_text(tree: Tree) -> Tree:

@@ -13,7 +13,7 @@ from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import UNIVERSAL, universal
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.doc.sentences import sentence_bounds
-from spacy_lpcfg.components.training.corpus import BINARY, NO_PATH, FileCorpus, Paths, read_docs
+from spacy_lpcfg.components.training.corpus import BINARY, NO_PATH, FileCorpus, Paths, read_docs, without_trees
 from spacy_lpcfg.trees import TreebankError
 from spacy_lpcfg.trees.errors import OnError
 from spacy_lpcfg.trees.files import treebank_files
@@ -181,7 +181,7 @@ class TaggedText(FileCorpus):
     def _docs(self, vocab: Vocab, on_error: Callable[[TreebankError], None]) -> Iterator[Doc]:
         for path in map(Path, treebank_files(self.paths, None, SUFFIXES)):
             if path.suffix == BINARY:
-                yield from (_only_tags(doc) for doc in read_docs(path, vocab))
+                yield from (without_trees(doc, tags=True) for doc in read_docs(path, vocab))
             else:
                 yield from (tagged_doc(vocab, sentence) for sentence in read_tagged(path, on_error=on_error))
 
@@ -195,16 +195,4 @@ def tagged_doc(vocab: Vocab, sentence: TaggedSentence) -> Doc:
         tags=list(tags),
         pos=[universal(tag) for tag in tags],
         sent_starts=[i == 0 for i in range(len(words))],
-    )
-
-
-def _only_tags(doc: Doc) -> Doc:
-    has_starts = doc.has_annotation("SENT_START")
-    return Doc(
-        doc.vocab,
-        words=[token.text for token in doc],
-        spaces=[bool(token.whitespace_) for token in doc],
-        tags=[token.tag_ for token in doc],
-        pos=[token.pos_ for token in doc],
-        sent_starts=[token.is_sent_start for token in doc] if has_starts else None,
     )

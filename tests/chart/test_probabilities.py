@@ -9,7 +9,7 @@ from spacy.tokens import Doc, DocBin, Span
 
 from spacy_lpcfg.components.doc.constraints import constraints_within
 from spacy_lpcfg.components.doc.read import trees
-from spacy_lpcfg.components.doc.surprisal import token_surprisal
+from spacy_lpcfg.components.doc.surprisal import doc_surprisal
 from spacy_lpcfg.components.doc.tree_group import KEY
 from spacy_lpcfg.components.training.corpus import Treebank
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -176,7 +176,7 @@ def test_methods_say_that_a_text_is_no_doc(learned, name):
     pipe, sent = nlp.get_pipe(name), next(nlp("We left.").sents)
     ask = [pipe.posteriors, pipe.entropies, pipe.log_probabilities, pipe.surprisals, pipe.states]
     ask += [lambda doc: pipe.n_best(doc, 2), lambda doc: pipe.samples(doc, 2), lambda doc: pipe.predict([doc])]
-    ask += [trees, lambda doc: token_surprisal(doc, pipe.ready_parser())]
+    ask += [trees, lambda doc: doc_surprisal(doc, pipe.ready_parser())[0]]
     for method in ask:
         with pytest.raises(TypeError, match=r"^Expected a Doc, got 'We left\.': use doc = nlp\(text\)\.$"):
             method("We left.")
@@ -204,7 +204,7 @@ def test_surprisal_of_tokens_is_written_or_asked_for(learned, name):
     np.testing.assert_allclose(written["surprisal"], asked)
     assert [bool(np.isnan(bits)) for bits in asked] == [token.is_space for token in doc]
     pipe = nlp.get_pipe(name)
-    np.testing.assert_allclose(token_surprisal(doc, pipe.ready_parser()), asked)
+    np.testing.assert_allclose(doc_surprisal(doc, pipe.ready_parser())[0], asked)
     bits = [found for found in pipe.surprisals(doc)]
     np.testing.assert_allclose(np.concatenate([b[:-1] for b in bits]), [b for b in asked if not np.isnan(b)])
     np.testing.assert_allclose([b[-1] for b in bits], written["end_surprisal"])

@@ -31,7 +31,7 @@ def tagged(new_file):
 
 
 def bracketer_of(model: Path):
-    return spacy.load(model).get_pipe("spectral_bracketer").bracketer
+    return spacy.load(model).get_pipe("spectral_bracketer").learned
 
 
 # learn

@@ -179,7 +179,7 @@ def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, new_file, monkeypat
 
 
 def test_cli_tells_surprisal_by_a_language_model(language_model):
-    words = spacy.load(language_model).get_pipe("language_model").language_model.vocabulary.words[2:5]
+    words = spacy.load(language_model).get_pipe("language_model").learned.vocabulary.words[2:5]
     text = " ".join(words)
     nlp = spacy.load(language_model)
     lines = run("surprisal", language_model, text, "--input", "tokens").stdout.splitlines()

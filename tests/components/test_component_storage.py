@@ -133,10 +133,10 @@ def test_component_settings_are_checked(cfg, tmp_path):
     pipe.to_disk(tmp_path / "pipe", exclude=["vocab"])
     assert pipe.from_disk(tmp_path / "pipe", exclude=["vocab"]).mapping == {"#": "SYM"}
     (tmp_path / "pipe" / "cfg").write_text(cfg)
-    pipe.bracketer = other = Bracketer(pipe.bracketer.metric)
+    pipe.learned = other = Bracketer(pipe.learned.metric)
     with pytest.raises(ValueError, match="holds no saved"):
         pipe.from_disk(tmp_path / "pipe", exclude=["vocab"])
-    assert (pipe.mapping, pipe.bracketer) == ({"#": "SYM"}, other)
+    assert (pipe.mapping, pipe.learned) == ({"#": "SYM"}, other)
 
 
 def test_component_file_may_not_be_larger_than_allowed(nlp, name, tmp_path, monkeypatch):
@@ -160,7 +160,7 @@ def test_component_refuses_files_that_might_not_end(nlp, name, file, tmp_path):
 def test_component_folder_of_a_command_is_replaced_as_a_whole(nlp, name, tmp_path, monkeypatch):
     """The folder has the old pipeline or the new one, and nothing of the old is left in the new."""
     output = tmp_path / "some" / "model"
-    save_pipeline(nlp, output)
+    save_pipeline(nlp, output, force=False)
     (output / "stray").write_text("")
     save_pipeline(nlp, output, force=True)
     assert not (output / "stray").exists()
@@ -168,7 +168,7 @@ def test_component_folder_of_a_command_is_replaced_as_a_whole(nlp, name, tmp_pat
     with monkeypatch.context() as patch:
         patch.setattr(type(nlp.get_pipe(name).model), "to_disk", _fail)
         with pytest.raises(OSError, match="disk full"):
-            save_pipeline(nlp, output)
+            save_pipeline(nlp, output, force=False)
     assert [path.name for path in output.parent.iterdir()] == ["model"]
     assert written(spacy.load(output), name) == written(nlp, name)
 

@@ -62,7 +62,7 @@ def test_corrections_keep_the_order_of_the_file_where_there_is_no_entropy(tmp_pa
 
 def test_corrections_parse_the_rest_again(corrections):
     over_both = (3, 8, "NP")  # the dog at the station
-    one, other = (brackets(corrections.parsed(0, each)) for each in (decided([over_both]), decided([], [over_both])))
+    one, other = (brackets(corrections.keep(0, each)) for each in (decided([over_both]), decided([], [over_both])))
     assert over_both in one
     assert over_both not in other
     assert {(0, 13, "S"), (0, 2, "NP"), (2, 12, "VP"), (3, 5, "NP")} <= {*one} & {*other}
@@ -70,7 +70,7 @@ def test_corrections_parse_the_rest_again(corrections):
 
 def test_corrections_are_what_was_decided_even_if_the_model_has_no_such_tree(corrections):
     required, forbidden = [(4, 7, "ODD"), (0, 2, "VP")], [(0, 13, "S")]
-    found = brackets(corrections.parsed(0, decided(required, forbidden)))
+    found = brackets(corrections.keep(0, decided(required, forbidden)))
     assert set(required) <= set(found)
     assert not set(forbidden) & set(found)
     starts = [(start, -end) for start, end, _ in found]
@@ -98,7 +98,7 @@ def test_corrections_are_written_in_the_order_of_the_file(pipeline, tmp_path):
 
 def test_corrections_without_a_bracket_over_all_words_are_below_an_unlabelled_root(corrections):
     decisions = decided([], [(0, 3, label) for label in corrections.component.labels])
-    found = brackets(corrections.parsed(2, decisions))
+    found = brackets(corrections.keep(2, decisions))
     assert (0, 3) not in [bracket[:2] for bracket in found]
     corrections.save(2, decisions)
     (tree,) = read_trees(corrections.trees.path)
@@ -108,11 +108,11 @@ def test_corrections_without_a_bracket_over_all_words_are_below_an_unlabelled_ro
 
 def test_corrections_refuse_what_is_no_tree(corrections):
     with pytest.raises(ValueError, match="Expected one of 3 sentences, got number 3"):
-        corrections.parsed(3)
+        corrections.keep(3, decided())
     with pytest.raises(ValueError, match="Expected brackets that do not cross"):
-        corrections.parsed(0, decided([(0, 3, "NP"), (2, 4, "NP")]))
+        corrections.keep(0, decided([(0, 3, "NP"), (2, 4, "NP")]))
     with pytest.raises(ValueError, match="at most 20 brackets over words 0 to 3, got 5,000"):
-        corrections.parsed(0, decided([(0, 3, f"X{i}") for i in range(5000)]))
+        corrections.keep(0, decided([(0, 3, f"X{i}") for i in range(5000)]))
     with pytest.raises(ValueError, match="within the 13 words"):
         corrections.save(0, decided([(0, 99, "NP")]))
     with pytest.raises(ValueError, match="got both for NP over words 0 to 3"):
@@ -120,7 +120,7 @@ def test_corrections_refuse_what_is_no_tree(corrections):
     with pytest.raises(ValueError, match=r"tags of the 13 words of the sentence, got those of \[13\]"):
         corrections.save(0, decided(tags={13: "NN"}))
     assert not corrections.trees.path.exists()
-    assert corrections.parsed(0, decided([(0, 3, "ODD")] * 5000)) == corrections.parsed(0, decided([(0, 3, "ODD")]))
+    assert corrections.keep(0, decided([(0, 3, "ODD")] * 5000)) == corrections.keep(0, decided([(0, 3, "ODD")]))
 
 
 def test_corrections_own_their_file(corrections, pipeline):
@@ -171,7 +171,7 @@ def test_corrections_that_could_not_be_written_are_not_saved(corrections, monkey
 
 def test_corrections_go_on_with_their_file(corrections, pipeline):
     """Saved trees are shown as they were saved, and stay when they or others are saved again."""
-    flat = brackets(corrections.parsed(0, decided([], [(3, 8, "NP"), (5, 8, "PP")])))
+    flat = brackets(corrections.keep(0, decided([], [(3, 8, "NP"), (5, 8, "PP")])))
     corrections.save(
         0, decided([(0, 2, "WHNP"), (3, 5, "ODD")], [(3, 8, "NP"), (5, 8, "PP"), (0, 2, "NP")], {1: "NNS"})
     )
@@ -279,7 +279,7 @@ NOTHING = {"number": 0, "required": [], "forbidden": [], "assigned": {}}
 def test_correction_server_parses_and_saves(server, corrections):
     status, body, _ = ask(server, "POST", "/parse", {**NOTHING, "required": [[3, 8, "NP"]]})
     assert status == 200
-    assert json.loads(body) == corrections.parsed(0, decided([(3, 8, "NP")]))
+    assert json.loads(body) == corrections.keep(0, decided([(3, 8, "NP")]))
     assert json.loads(body)["state"] == "changed"
     assert not corrections.trees.path.exists()
     assert ask(server, "POST", "/save", NOTHING)[0] == 200

@@ -54,7 +54,7 @@ def test_language_model_learner_says_what_it_expects():
 
 def test_language_model_gives_tokens_their_surprisal(nlp):
     """Sentence by sentence, in the treebank's spelling, though nothing else finds sentences."""
-    model = nlp.get_pipe("language_model").language_model
+    model = nlp.get_pipe("language_model").learned
     doc = nlp("We missed the old ferry. She (and Tom) waited.")
     texts = ("We missed the old ferry .", "She -LRB- and Tom -RRB- waited .")
     sentences = [text.split() for text in texts]
@@ -108,7 +108,7 @@ def test_language_model_is_read_from_a_pipeline_or_a_file(nlp, tmp_path):
 def test_language_model_scores_perplexity(nlp):
     dev = SENTENCES[:20]
     scores = nlp.evaluate(examples(nlp, dev))
-    wanted = nlp.get_pipe("language_model").language_model.perplexity(dev).perplexity
+    wanted = nlp.get_pipe("language_model").learned.perplexity(dev).perplexity
     assert scores["perplexity"] == pytest.approx(wanted)
     assert scores["token_probability"] == pytest.approx(1 / wanted)
     assert nlp.evaluate([])["perplexity"] is None

@@ -279,7 +279,7 @@ def test_bracketer_stands_beside_a_parser(nlp, sample_grammar):
     both = pipeline()
     both.add_pipe("lpcfg_sentencizer", first=True)
     both.add_pipe("lpcfg_parser", before="spectral_bracketer").learned = sample_grammar
-    both.get_pipe("spectral_bracketer").bracketer = nlp.get_pipe("spectral_bracketer").bracketer
+    both.get_pipe("spectral_bracketer").learned = nlp.get_pipe("spectral_bracketer").learned
     doc = both("The old ferry was sold. Who left?")
     assert set(doc.spans) == {"constituents", KEY}
     assert [tree.tags for tree in trees(doc)] == [tree.tags for tree in trees(doc, KEY)]

@@ -17,7 +17,7 @@ from oracles.enumeration import Model, tree_log_probability, weight
 from scipy import sparse
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.components.doc.surprisal import token_surprisal
+from spacy_lpcfg.components.doc.surprisal import doc_surprisal
 from spacy_lpcfg.language_model import LanguageModel, LanguageModelError, LanguageModelLearner, read_sentences
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, em, fit_states, random_aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_ngrams
@@ -361,13 +361,13 @@ def test_language_model_is_an_lpcfg_of_right_branching_trees():
 def test_token_surprisal_of_a_doc():
     model, _ = PIVOT_EM.fit(TEXT)
     doc = spacy.blank("en")("w1 w2  zebra\nw3 w1")
-    alone = token_surprisal(doc, model)
+    alone = doc_surprisal(doc, model)[0]
     words = [i for i, token in enumerate(doc) if not token.is_space]
     assert np.isnan(np.delete(alone, words)).all()
     np.testing.assert_array_equal(alone[words], model.surprisal(["w1", "w2", "zebra", "w3", "w1"])[:-1])
     for token in doc:
         token.is_sent_start = token.text in ("w1", "w3") and token.i != words[-1]
-    found = token_surprisal(doc, model)
+    found = doc_surprisal(doc, model)[0]
     np.testing.assert_array_equal(found[words[3:]], model.surprisal(["w3", "w1"])[:-1])
 
 

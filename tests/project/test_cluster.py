@@ -160,7 +160,7 @@ def test_cluster_learns_the_same_brackets(files, client, monkeypatch, tmp_path):
     command = ("learn", "bracketer", *files.paths, "--set", "variant=paper", "-o", tmp_path / "there")
     run(*command, "--scheduler", client.scheduler.address)
     assert n_tasks_since(before, client) >= 1  # of 200,000 tokens
-    there = spacy.load(tmp_path / "there").get_pipe("spectral_bracketer").bracketer
+    there = spacy.load(tmp_path / "there").get_pipe("spectral_bracketer").learned
     np.testing.assert_allclose(there.metric.distances, expected, rtol=1e-9)
     monkeypatch.setattr("spacy_lpcfg.bracketing.learner.chunks", partial(chunks, n_tokens=1_000))
     learner = SpectralBracketer.variant("paper", embedding=CCA(size=20))

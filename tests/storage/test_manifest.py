@@ -212,7 +212,7 @@ def test_manifest_of_a_pipeline_is_no_matter_for_spacy(known, tmp_path):
 def test_manifest_is_asked_again_when_the_new_folder_is_complete(tmp_path):
     """Files put there meanwhile stay, and the new folder is beside them."""
     nlp, output = spacy.blank("en"), tmp_path / "model"
-    save_pipeline(nlp, output)
+    save_pipeline(nlp, output, force=False)
     (tmp_path / "model-1").mkdir()
     with pytest.raises(ValueError, match=r"'notes', which was not saved.* is in '.*model-2'"):
         _save_while_notes_come(nlp, output)
@@ -223,6 +223,6 @@ def test_manifest_is_asked_again_when_the_new_folder_is_complete(tmp_path):
 
 
 def _save_while_notes_come(nlp, output: Path) -> None:
-    with saving_folder(output) as folder:
+    with saving_folder(output, force=False) as folder:
         nlp.to_disk(folder)
         (output / "notes").write_text("Mine.")

@@ -220,7 +220,7 @@ def _refusal(folder: Path, *, force: bool) -> str | None:
 
 
 @contextmanager
-def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
+def saving_folder(output: Path, *, force: bool) -> Iterator[Path]:
     """Yield a temporary folder, and move it to `output` when the block succeeds.
 
     force (bool): Whether to replace `output` even if it holds files that were not saved by this package.
@@ -287,7 +287,7 @@ def n_jobs(jobs: int, hint: str = "--jobs") -> int:
     return effective_n_jobs(jobs)
 
 
-def save_pipeline(nlp: Language, output: Path, *, force: bool = False) -> None:
+def save_pipeline(nlp: Language, output: Path, *, force: bool) -> None:
     """Save a pipeline atomically to a folder, and log its path; arguments and errors are those of `saving_folder`."""
     with saving_folder(output, force=force) as folder:
         nlp.to_disk(folder)
