@@ -48,7 +48,7 @@ class Reestimation:
     def __post_init__(self) -> None:
         COUNT(n_states=self.n_states, n_iterations=self.n_iterations)
         whole(0)(n_words=self.n_words, seed=self.seed)
-        whole(2)(max_words=self.max_words)
+        whole(3)(max_words=self.max_words)
         POSITIVE(prior=self.prior)
         make_tuples(self, "strengths")
         if not self.strengths:

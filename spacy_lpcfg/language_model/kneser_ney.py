@@ -155,4 +155,5 @@ def _discounts(counts: np.ndarray, *, is_modified: bool) -> np.ndarray:
     single = n[0] / (n[0] + 2 * n[1]) if n[0] and n[1] else 0.5
     if not is_modified or not all(n):
         return np.array([single])
-    return np.array([count - (count + 1) * single * n[count] / n[count - 1] for count in (1, 2, 3)])
+    discounts = [count - (count + 1) * single * n[count] / n[count - 1] for count in (1, 2, 3)]
+    return np.clip(discounts, 0, None)  # which the estimates of few n-grams may be below

@@ -10,6 +10,7 @@ from spacy_lpcfg.evidence.pretrained.file import KIND, PretrainedEncoder
 from spacy_lpcfg.learners import AUTO, NONE
 from spacy_lpcfg.models import has_pretrained
 from spacy_lpcfg.models.loading import load, pretrained_model
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.storage.container import kind_of, naming_file, read_file
 
 _EXPECTED = (
@@ -31,19 +32,28 @@ def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
         the language.
     RAISES (ValueError): If the model or folder has no encoder. (OSError): If there is no such file.
     """
-    if name == NONE or (name == AUTO and not has_pretrained(lang)):
+    if name == NONE:
         return None
+    if name == AUTO:
+        return _encoder_of(pretrained_model(lang)) if has_pretrained(lang) else None
     path = Path(name)
-    if path.is_dir() and not has_pretrained(name):
-        return PretrainedEncoder.from_folder(path)
-    if not path.exists() and name != AUTO and not has_pretrained(name):
-        raise FileNotFoundError(f"{_EXPECTED}; there is no {name!r}.")
-    if path.is_file() and not has_pretrained(name) and kind_of(data := read_file(path)) == KIND:
-        with naming_file(path):
-            return PretrainedEncoder.from_bytes(data)
-    model = pretrained_model(lang) if name == AUTO else load(name)
+    if not has_pretrained(name):
+        if path.is_dir():
+            return PretrainedEncoder.from_folder(path)
+        if not path.exists():
+            raise FileNotFoundError(f"{_EXPECTED}; there is no {name!r}.")
+        if kind_of(data := read_file(path)) == KIND:
+            with naming_file(path):
+                return PretrainedEncoder.from_bytes(data)
+    model = load(name)
+    encoder = _encoder_of(model)
+    if encoder is None:
+        raise ValueError(f"{_EXPECTED}; got {name!r}, which is {model.summary}.")
+    return encoder
+
+
+def _encoder_of(model: ParsingModel) -> PretrainedEncoder | None:
+    """Return the encoder of a grammar with evidence of one; None for any other model."""
     if isinstance(model, EvidenceGrammar) and isinstance(model.evidence, EncoderEvidence):
         return PretrainedEncoder(model.evidence.encoder, model.evidence.classifier)
-    if name == AUTO:
-        return None
-    raise ValueError(f"{_EXPECTED}; got {name!r}, which is {model.summary}.")
+    return None

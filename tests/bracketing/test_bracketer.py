@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from paths import SAMPLE
 
 from benchmarks.papers.baselines import gold_sentences
-from spacy_lpcfg.bracketing import CCA, Bracketer, BracketerError, SelfTraining, SpectralBracketer
+from spacy_lpcfg.bracketing import CCA, Bracketer, BracketerError, SelfTraining, SpectralBracketer, TagGroups
 from spacy_lpcfg.bracketing.bracketer import bracketed_tree
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.bracketing.tags import is_punctuation
@@ -156,6 +156,15 @@ def test_bracketer_learns_from_a_stream_and_says_how_far_it_is():
 def test_bracketer_says_what_it_needs(learner, text, message):
     with pytest.raises(ValueError, match=message):
         learner.fit(lambda: text)
+
+
+@pytest.mark.parametrize(
+    ("part", "setting", "value"),
+    [(TagGroups, "n_groups", 0), (CCA, "window", 0), (CCA, "size", 0), (SelfTraining, "n_words", -1)],
+)
+def test_parts_of_the_bracketer_refuse_settings_out_of_range(part, setting, value):
+    with pytest.raises(ValueError, match=f"Expected {setting} to be a whole number"):
+        part(**{setting: value})
 
 
 def test_bracketer_finds_the_brackets_of_a_treebank(shared_data):

@@ -51,7 +51,7 @@ def test_reestimation_refuses_no_text(trees):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"strengths": ()}, {"strengths": (1.0, -1.0)}, {"n_states": 0}, {"prior": 0.0}, {"max_words": 1}]
+    "settings", [{"strengths": ()}, {"strengths": (1.0, -1.0)}, {"n_states": 0}, {"prior": 0.0}, {"max_words": 2}]
 )
 def test_reestimation_refuses_settings_out_of_range(settings):
     with pytest.raises(ValueError, match=f"Expected.*{next(iter(settings))}"):

@@ -201,7 +201,8 @@ def reference_kneser_ney(
         y = once / (once + 2 * twice) if once and twice else 0.5
         discounts = [y, y, y]
         if is_modified and once and twice and thrice and four_times:
-            discounts = [1 - 2 * y * twice / once, 2 - 3 * y * thrice / twice, 3 - 4 * y * four_times / thrice]
+            estimates = (1 - 2 * y * twice / once, 2 - 3 * y * thrice / twice, 3 - 4 * y * four_times / thrice)
+            discounts = [max(estimate, 0.0) for estimate in estimates]
         context, word = gram[len(gram) - k - 1 : -1], gram[-1]
         followers = {g[-1]: n for g, n in table.items() if g[:-1] == context}
         total = sum(followers.values())

@@ -12,6 +12,7 @@ import numpy as np
 from spacy_lpcfg.bracketing.paper.anchors import grouping
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, Chunk
 from spacy_lpcfg.bracketing.tags import UNIVERSAL
+from spacy_lpcfg.checks import COUNT
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,13 @@ class TagGroups:
     information between a tag and its neighbours on either side.
 
     n_groups (int): Number of groups.
+    RAISES (ValueError): If `n_groups` is below 1.
     """
 
     n_groups: int = 5
+
+    def __post_init__(self) -> None:
+        COUNT(n_groups=self.n_groups)
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
         """Cluster the universal tags of a text; return the group of each tag, numbered from 0, int32 (N_UNIVERSAL,).

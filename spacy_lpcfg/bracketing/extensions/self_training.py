@@ -30,7 +30,7 @@ class SelfTraining:
     elsewhere (float): Pseudo-count of every yield and context outside of brackets; in brackets it is 0.5.
     first_verb (float or None): `first` of `TopScores`; None for the paper's rule for the top split.
     is_flat (bool): Whether brackets that treebanks do not annotate are removed, see `SpanModel`.
-    RAISES (ValueError): If n_rounds is below 1, max_length below 3, or elsewhere not above 0.
+    RAISES (ValueError): If n_rounds is below 1, n_words below 0, max_length below 3, or elsewhere not above 0.
     """
 
     n_rounds: int = 8
@@ -42,6 +42,7 @@ class SelfTraining:
 
     def __post_init__(self) -> None:
         COUNT(n_rounds=self.n_rounds)
+        whole(0)(n_words=self.n_words)
         whole(3)(max_length=self.max_length)
         POSITIVE(elsewhere=self.elsewhere)
 

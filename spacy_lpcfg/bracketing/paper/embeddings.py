@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, diags_array, hstack
 from scipy.sparse.linalg import svds
 
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, Chunk
+from spacy_lpcfg.checks import COUNT
 from spacy_lpcfg.words.brown import neighbours
 
 
@@ -93,11 +94,15 @@ class CCA:
     size (int): Dimension p of the vectors.
     window (int): Number of context words on either side.
     roots (bool): Whether square roots of counts are decomposed.
+    RAISES (ValueError): If `size` or `window` is below 1.
     """
 
     size: int = 50
     window: int = 2
     roots: bool = True
+
+    def __post_init__(self) -> None:
+        COUNT(size=self.size, window=self.window)
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
         """Learn word vectors from text.
