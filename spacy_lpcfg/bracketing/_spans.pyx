@@ -12,7 +12,7 @@ from libcpp.vector cimport vector
 
 from spacy_lpcfg.vectors cimport fill
 
-# Bits of a symbol's flags, by which `is_left_out` finds brackets that treebanks do not annotate.
+# Bits of the flags of a symbol or word, by which `is_flat` finds brackets that treebanks do not annotate.
 cpdef enum:
     NOMINAL = 1
     MODIFIER = 2
@@ -171,6 +171,26 @@ def best_trees(const int32_t[::1] lengths, const double[::1] scores, const int32
     return chosen_array
 
 
+cdef inline bint is_left_out(const uint8_t* flags, int i, int j, int start, int end) noexcept nogil:
+    if flags[i] & OPENS_NONE or (flags[i] & ADVERB and flags[i + 1] & VERB):
+        return True
+    if start == i - 1 and flags[i - 1] & MODIFIER and flags[i] & NOMINAL:
+        return True
+    return end == j + 1 and (flags[j - 1] & flags[j] & NOMINAL) != 0
+
+
+def is_flat(bytes flags, int i, int j, int start, int end):
+    """Return whether treebanks have no bracket where a binary tree has [i, j), of two words or more, below [start, end).
+
+    They have none that begins with a word that OPENS_NONE, none that begins with an ADVERB and a VERB, none that begins
+    with a NOMINAL word after a sister of one MODIFIER, and none that ends with a NOMINAL word before a sister of one
+    NOMINAL word.
+
+    flags (bytes of length n): The flags of the words of the sentence.
+    """
+    return is_left_out(flags, i, j, start, end)
+
+
 cdef class SpanScores:
     """A hash table of the scores of yields and contexts, with the flags of symbols for brackets to leave out."""
 
@@ -187,7 +207,7 @@ cdef class SpanScores:
 
         keys (int64, (n,)), values (float32, (n,)): Scores of yields and contexts by their keys.
         unseen_yield, unseen_context (float): Scores of unseen ones.
-        flags (uint8, (256,)): Of symbols; see `is_left_out`.
+        flags (uint8, (256,)): Of symbols; see `is_flat`.
         """
         cdef size_t size = 16, place
         cdef int k
@@ -226,33 +246,19 @@ cdef class SpanScores:
                     self.value(yield_key(symbols, segments, i, j)) + self.value(context_key(symbols, segments, n, i, j))
                 )
 
-    cdef bint is_left_out(self, const uint8_t* symbols, int i, int j, int start, int end) noexcept nogil:
-        """Return whether treebanks have no bracket where the best tree has [i, j) below [start, end).
-
-        They have none that begins with a symbol that OPENS_NONE, none that begins with an ADVERB and a VERB, none that
-        begins with a NOMINAL symbol after a sister of one MODIFIER, and none that ends with a NOMINAL symbol before a
-        sister of one NOMINAL symbol.
-        """
-        cdef uint8_t first = self.flags[symbols[i]]
-        if first & OPENS_NONE or (first & ADVERB and self.flags[symbols[i + 1]] & VERB):
-            return True
-        if start == i - 1 and self.flags[symbols[i - 1]] & MODIFIER and first & NOMINAL:
-            return True
-        return end == j + 1 and (self.flags[symbols[j - 1]] & self.flags[symbols[j]] & NOMINAL) != 0
-
-    cdef int outline(self, const double* scores, const double* chart, const uint8_t* symbols, int n, int i, int j,
+    cdef int outline(self, const double* scores, const double* chart, const uint8_t* flags, int n, int i, int j,
                      int start, int end, vector[int]& spans, vector[double]& span_scores) except -1 nogil:
         """Collect the spans of the best tree of [i, j), whose parent is [start, end), in pre-order, with scores."""
         cdef int split
         if j - i < 2:
             return 0
-        if not self.is_left_out(symbols, i, j, start, end):
+        if not is_left_out(flags, i, j, start, end):
             spans.push_back(i)
             spans.push_back(j)
             span_scores.push_back(scores[row(n, i) + j - i - 2])
         split = best_split(chart, n, i, j)
-        self.outline(scores, chart, symbols, n, i, split, i, j, spans, span_scores)
-        self.outline(scores, chart, symbols, n, split, j, i, j, spans, span_scores)
+        self.outline(scores, chart, flags, n, i, split, i, j, spans, span_scores)
+        self.outline(scores, chart, flags, n, split, j, i, j, spans, span_scores)
 
     def decode(self, bytes symbols, const int32_t[::1] segments, int split):
         """Return the best tree of n >= 2 words, without brackets to leave out and without the whole sentence.
@@ -264,15 +270,19 @@ cdef class SpanScores:
         cdef int n = segments.shape[0]
         cdef vector[double] scores, chart, ends, span_scores
         cdef vector[int] spans
+        cdef vector[uint8_t] flags
         cdef size_t k
         with nogil:
+            flags.resize(n)
+            for k in range(n):
+                flags[k] = self.flags[text[k]]
             scores.resize(row(n, n))
             chart.resize(row(n, n))
             ends.resize(<size_t>(n + 1) * (n + 1))
             self.score(text, &segments[0], n, scores.data())
             split = top_split(scores.data(), chart.data(), ends.data(), n, split)
-            self.outline(scores.data(), chart.data(), text, n, 0, split, 0, n, spans, span_scores)
-            self.outline(scores.data(), chart.data(), text, n, split, n, 0, n, spans, span_scores)
+            self.outline(scores.data(), chart.data(), flags.data(), n, 0, split, 0, n, spans, span_scores)
+            self.outline(scores.data(), chart.data(), flags.data(), n, split, n, 0, n, spans, span_scores)
         return (
             [(spans[2 * k], spans[2 * k + 1]) for k in range(span_scores.size())],
             [1 / (1 + exp(-span_scores[k])) for k in range(span_scores.size())],

@@ -5,8 +5,7 @@ import pytest
 
 from spacy_lpcfg.bracketing._spans import SpanScores, span_keys
 from spacy_lpcfg.bracketing.binary_trees import best_tree
-from spacy_lpcfg.bracketing.extensions.flat_brackets import without_flat
-from spacy_lpcfg.bracketing.extensions.span_model import _FLAGS
+from spacy_lpcfg.bracketing.extensions.flat_brackets import FLAGS, without_flat
 
 TAGS = ("ADJ", "ADV", "CCONJ", "DET", "NOUN", "PRON", "VERB", "X")
 
@@ -16,7 +15,7 @@ def test_flat_brackets_are_those_of_the_kernel(seed):
     draw = np.random.default_rng(seed)
     n = 7
     symbols = draw.integers(len(TAGS), size=n).astype(np.uint8)
-    flags = np.array([_FLAGS.get(tag, 0) for tag in TAGS] + [0] * (256 - len(TAGS)), np.uint8)
+    flags = np.array([FLAGS.get(tag, 0) for tag in TAGS] + [0] * (256 - len(TAGS)), np.uint8)
     keys, _ = span_keys(np.array([n], np.int32), symbols, np.zeros(n, np.int32))
     distinct, first = np.unique(keys, return_index=True)
     values = draw.random(len(first)).astype(np.float32)

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.bracketing._spans import ADVERB, MODIFIER, NOMINAL, OPENS_NONE, VERB, SpanScores
+from spacy_lpcfg.bracketing._spans import SpanScores
+from spacy_lpcfg.bracketing.extensions.flat_brackets import FLAGS
 from spacy_lpcfg.bracketing.extensions.learned_top import TopScores
 from spacy_lpcfg.bracketing.extensions.symbols import N_SYMBOLS, Symbols
 from spacy_lpcfg.bracketing.paper.top import heuristic_split
 from spacy_lpcfg.bracketing.sentences import Plain
 from spacy_lpcfg.cached import cached_property
-
-_FLAGS = dict.fromkeys(("ADJ", "DET", "NOUN", "NUM", "PROPN"), NOMINAL | MODIFIER)
-_FLAGS |= {"PRON": MODIFIER, "CCONJ": OPENS_NONE, "INTJ": OPENS_NONE, "ADV": ADVERB, "AUX": VERB, "VERB": VERB}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,7 @@ class SpanModel:
         flags = np.zeros(N_SYMBOLS, np.uint8)
         if self.is_flat:
             tags = self.symbols.tags()
-            flags[1 : len(tags) + 1] = [_FLAGS.get(tag, 0) for tag in tags]
+            flags[1 : len(tags) + 1] = [FLAGS.get(tag, 0) for tag in tags]
         of_yield, of_context = self.unseen
         return SpanScores(self.keys, self.values, of_yield, of_context, flags)
 
