@@ -171,7 +171,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         predictions = []
         for doc in docs:
             sentences = find_sentences(doc, self.spans_key)
-            bits = surprisal_of_words(len(doc), sentences.words, sentences.texts, self)
+            bits = surprisal_of_words(len(doc), sentences.positions, sentences.texts, self)
             predictions.append(DocSurprisal(sentences.starts, *bits))
         return predictions
 

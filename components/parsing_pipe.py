@@ -328,7 +328,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         of_sentences = None
         if self.constraints is not None:
             of_sentences = constraints_by_sentence(self.constraints(doc), sentences.bounds)
-        for number, (positions, texts) in enumerate(zip(sentences.words, sentences.texts, strict=True)):
+        for number, (positions, texts) in enumerate(zip(sentences.positions, sentences.texts, strict=True)):
             if not positions:
                 yield None
                 continue

@@ -26,13 +26,13 @@ class CitedClause(NamedTuple):
 
     citation (CitedSentence): The source location of the sentence.
     number (int): The number of the sentence in the file, among those with words, from 1.
-    words (list of int): The token indices in the Doc of the sentence's words.
+    positions (list of int): The token indices in the Doc of the sentence's words.
     clause (SimpleClause): The clause.
     """
 
     citation: CitedSentence
     number: int
-    words: list[int]
+    positions: list[int]
     clause: "SimpleClause"
 
 
@@ -85,10 +85,10 @@ def _cited(documents: "Iterable[Parsed]", rules: "Sequence[EditRule] | None") ->
         clause = next(clauses, None)
         citations = parsed.sentences() if len(parsed.doc) else ()  # an empty line has one, but no sentence
         for citation, bounds in zip(citations, sentence_bounds(parsed.doc), strict=True):
-            words = words_of(parsed.doc, *bounds)
-            number = next(numbers) if words else 0
-            while clause is not None and clause.sent.start in words:
-                yield CitedClause(citation, number, words, clause)
+            positions = words_of(parsed.doc, *bounds)
+            number = next(numbers) if positions else 0
+            while clause is not None and clause.sent.start in positions:
+                yield CitedClause(citation, number, positions, clause)
                 clause = next(clauses, None)
 
 
@@ -99,7 +99,7 @@ def _rows(clauses: Iterable[CitedClause]) -> Iterator[tuple[Any, ...]]:
 
 
 def _objects(clauses: Iterable[CitedClause]) -> Iterator[dict[str, Any]]:
-    for citation, number, words, clause in clauses:
+    for citation, number, positions, clause in clauses:
         p = clause.probability
         yield {
             **citation.place(number),
@@ -107,12 +107,12 @@ def _objects(clauses: Iterable[CitedClause]) -> Iterator[dict[str, Any]]:
             "relation": clause.relation,
             "probability": None if p is None else round(p, 6),
             "clause": clause.text,
-            "words": [_word(citation, words, word) for word in clause.words],
+            "words": [_word(citation, positions, word) for word in clause.words],
         }
 
 
-def _word(citation: CitedSentence, words: "Sequence[int]", word: "ClauseToken") -> dict[str, Any]:
-    position = None if word.token is None else words.index(word.token.i)
+def _word(citation: CitedSentence, positions: "Sequence[int]", word: "ClauseToken") -> dict[str, Any]:
+    position = None if word.token is None else positions.index(word.token.i)
     characters = (None, None) if position is None else citation.characters(position, position + 1)
     place = dict(zip(CHARACTERS, characters, strict=True))
     return {"text": word.text, "position": position, **place, "is_copy": word.is_copy}

@@ -51,7 +51,7 @@ def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
     RAISES (ValueError): If the Doc is not annotated, or if the spans make no tree.
     """
     sentences = [sentence_tree(doc, start, end, key) for start, end in sentence_bounds(doc)]
-    return [sentence.tree() if sentence.words else None for sentence in sentences]
+    return [sentence.tree() if sentence.positions else None for sentence in sentences]
 
 
 def rooted_trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
@@ -70,7 +70,7 @@ class SentenceTree:
 
     doc (Doc): The Doc.
     key (str): Key of `doc.spans`.
-    words (tuple of int): Token position in the Doc of each word.
+    positions (tuple of int): Token position in the Doc of each word.
     tags (tuple of str): The tag of each word.
     spellings (tuple of str): The treebank's spelling of each word; "" if it is what `escape_tokens` makes of the text.
     brackets (tuple of (start, end, label)): The brackets in pre-order, half-open.
@@ -79,7 +79,7 @@ class SentenceTree:
 
     doc: Doc
     key: str
-    words: tuple[int, ...]
+    positions: tuple[int, ...]
     tags: tuple[str, ...]
     spellings: tuple[str, ...]
     brackets: tuple[Bracket, ...]
@@ -87,8 +87,8 @@ class SentenceTree:
     tag_scores: tuple[float, ...] | None
 
     @cached_property
-    def texts(self) -> list[str]:
-        usual = escape_tokens(texts_of(self.doc, self.words))
+    def spelled(self) -> list[str]:
+        usual = escape_tokens(texts_of(self.doc, self.positions))
         return [spelling or word for spelling, word in zip(self.spellings, usual, strict=True)]
 
     @cached_property
@@ -97,10 +97,10 @@ class SentenceTree:
 
         Constituents are in pre-order. The whole sentence and each word are constituents even without a bracket: [].
         """
-        indices: dict[tuple[int, int], list[int]] = {(0, len(self.words)): []}
+        indices: dict[tuple[int, int], list[int]] = {(0, len(self.positions)): []}
         for index, (start, end, _) in enumerate(self.brackets):
             indices.setdefault((start, end), []).append(index)
-        for start in range(len(self.words)):
+        for start in range(len(self.positions)):
             indices.setdefault((start, start + 1), [])
         return dict(sorted(indices.items(), key=lambda item: (item[0][0], -item[0][1])))
 
@@ -130,12 +130,12 @@ class SentenceTree:
         starts = self.doc.to_array("SENT_START")[1:] == 1
         if probabilities is None or len(probabilities) != 1 + np.count_nonzero(starts):  # sentences have changed since
             return None
-        probability = float(probabilities[np.count_nonzero(starts[: self.words[0]])])
+        probability = float(probabilities[np.count_nonzero(starts[: self.positions[0]])])
         return None if isnan(probability) else probability
 
     def unparsed(self) -> Doc:
         """Return the sentence as a new Doc, with the tags that it had before it was parsed."""
-        first, end = self.words[0], self.words[-1] + 1
+        first, end = self.positions[0], self.positions[-1] + 1
         alone = self.doc[first:end].as_doc()
         write_tags(alone, given_tags_of(self.doc, self.key)[first:end])
         return alone
@@ -157,17 +157,17 @@ class SentenceTree:
 
     def span(self, start: int, end: int, label: str) -> Span:
         """Return the Span of the Doc over the words [start, end), with a label."""
-        return Span(self.doc, self.words[start], self.words[end - 1] + 1, label)
+        return Span(self.doc, self.positions[start], self.positions[end - 1] + 1, label)
 
     def tree(self, start: int = 0, end: int | None = None) -> Tree:
         """Return the tree over the words [start, end), which must be a constituent; by default the whole tree.
         sentence.
         """
-        end = len(self.words) if end is None else end
+        end = len(self.positions) if end is None else end
         inside = [(i - start, j - start, label) for i, j, label in self.brackets if start <= i and j <= end]
         if not self.chains[start, end] and end - start > 1:
             inside.insert(0, (0, end - start, ""))
-        return Tree.from_spans(self.texts[start:end], self.tags[start:end], inside)
+        return Tree.from_spans(self.spelled[start:end], self.tags[start:end], inside)
 
 
 def sentence_tree(doc: Doc, start: int, end: int, key: str) -> SentenceTree:

@@ -24,14 +24,14 @@ class DocSentences(NamedTuple):
 
     starts (list of bool, or None): Whether each token begins a sentence; None if the Doc had sentence boundaries.
     bounds (list of (int, int)): Start and end token of each sentence.
-    words (list of list of int): Token positions of the words of each sentence, see `words_of`.
+    positions (list of list of int): Token positions of the words of each sentence, see `words_of`.
     texts (list of list of str): The texts of these words, see `texts_of`.
     given_tags (list of str): Tag of each token of the Doc, see `given_tags_of`.
     """
 
     starts: list[bool] | None
     bounds: list[tuple[int, int]]
-    words: list[list[int]]
+    positions: list[list[int]]
     texts: list[list[str]]
     given_tags: list[str]
 
@@ -45,10 +45,8 @@ def find_sentences(doc: Doc, key: str) -> DocSentences:
     _check_doc(doc)
     starts = None if doc.has_annotation("SENT_START") else sentence_starts(doc)
     bounds = sentence_bounds(doc) if starts is None else _bounds(starts)
-    words = [words_of(doc, start, end) for start, end in bounds]
-    return DocSentences(
-        starts, bounds, words, [texts_of(doc, positions) for positions in words], given_tags_of(doc, key)
-    )
+    positions = [words_of(doc, start, end) for start, end in bounds]
+    return DocSentences(starts, bounds, positions, [texts_of(doc, each) for each in positions], given_tags_of(doc, key))
 
 
 def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:

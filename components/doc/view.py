@@ -93,12 +93,12 @@ class Constituent:
     @property
     def start(self) -> int:
         """The position in the Doc of the first token."""
-        return self._sentence.words[self._range[0]]
+        return self._sentence.positions[self._range[0]]
 
     @property
     def end(self) -> int:
         """The position in the Doc after the last token."""
-        return self._sentence.words[self._range[1] - 1] + 1
+        return self._sentence.positions[self._range[1] - 1] + 1
 
     @property
     def span(self) -> Span:
@@ -113,7 +113,7 @@ class Constituent:
     @property
     def leaves(self) -> tuple[Token, ...]:
         """The words as Tokens, from left to right."""
-        return tuple(self._sentence.doc[i] for i in self._sentence.words[slice(*self._range)])
+        return tuple(self._sentence.doc[i] for i in self._sentence.positions[slice(*self._range)])
 
     @property
     def probability(self) -> float | None:
@@ -124,7 +124,7 @@ class Constituent:
         grammar without evidence, a bracketer), or no tree over the whole sentence (a fall-back, see `status` in
         `doc/write.py`). For any other node it is `label_probability`.
         """
-        is_root = self._range == (0, len(self._sentence.words))
+        is_root = self._range == (0, len(self._sentence.positions))
         return self._sentence.tree_probability if is_root else self.label_probability
 
     @property
@@ -374,7 +374,7 @@ def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
         return None
     sent = sentence_of(doc[inside[0]])
     sentence = sentence_tree(doc, sent.start, sent.end, key)
-    start = sentence.words.index(inside[0])
+    start = sentence.positions.index(inside[0])
     word_range = (start, start + len(inside))
     if word_range not in sentence.chains:
         raise NonConstituentError(

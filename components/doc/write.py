@@ -156,9 +156,9 @@ def set_parses(
     """
     if sentences is not None and sentences.starts is not None:
         set_sentence_starts(doc, sentences.starts)
-    words = sentences.words if sentences else _words_per_sentence(doc, parses)
+    positions = sentences.positions if sentences else _words_per_sentence(doc, parses)
     given = sentences.given_tags if sentences else given_tags_of(doc, key)
-    spans, scores, tags, tag_scores = _scored(doc, parses, words)
+    spans, scores, tags, tag_scores = _scored(doc, parses, positions)
     is_likely = scores >= threshold
     before = _attributes_before(doc)
     write_tags(doc, _chosen_tags(tags, given, set_tags=set_tags))

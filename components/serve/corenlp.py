@@ -185,9 +185,9 @@ class CoreNLP:
         disabled = disabled if is_parsed else [*disabled, self.component.name]
         parsed = self.nlp.pipe((doc for doc, _ in docs), disable=disabled)
         for doc, (start, _), (_, offsets) in zip(parsed, parts, docs, strict=True):
-            words = find_sentences(doc, self.component.spans_key).words
-            of_doc = trees(doc, self.component.spans_key) if is_parsed and len(doc) else [None] * len(words)
-            for places, tree in zip(words, of_doc, strict=True):
+            positions = find_sentences(doc, self.component.spans_key).positions
+            of_doc = trees(doc, self.component.spans_key) if is_parsed and len(doc) else [None] * len(positions)
+            for places, tree in zip(positions, of_doc, strict=True):
                 if places:
                     spans = [(start + offsets[i][0], start + offsets[i][1]) for i in places]
                     yield AnnotatedSentence(doc, places, spans, tree)
