@@ -135,6 +135,16 @@ def test_formats_of_others_are_recognised_and_read_and_what_is_left_out_is_count
     assert dropped == counts
 
 
+def test_columns_of_a_document_end_where_the_next_begins():
+    document = CONLL.replace("\n#end document", "")
+    assert [tree.sent_id for tree in read(document + document.replace("_0000); part 000", "_0001); part 000"))] == [
+        "bc/cctv/00/cctv_0000:000:1:Ann",
+        "bc/cctv/00/cctv_0000:000:2",
+        "bc/cctv/00/cctv_0001:000:1:Ann",
+        "bc/cctv/00/cctv_0001:000:2",
+    ]
+
+
 def test_formats_of_others_are_not_recognised_by_single_words():
     for word in ("AC/DC", "0=1", "a##b##", "[S", "<S"):
         assert looks_like(f"(S (NP (NNP {word}) (NN news)) (VP (VBD rose)) (. .))\n") == "penn"

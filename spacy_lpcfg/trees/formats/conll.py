@@ -51,9 +51,6 @@ def _sentences(lines: Iterable[str]) -> Iterator[tuple[int, str, list[list[str]]
     for number, line in enumerate(chain(lines, [""]), 1):
         if _COMMENT.match(line):
             continue
-        begins = _BEGINS.match(line)
-        if begins:
-            document, n_sentences = f"{begins[1]}:{begins[2]}", 0
         if line.strip() and not line.startswith(("#begin", "#end")):
             first = first if rows else number
             rows.append(line.split())
@@ -61,6 +58,9 @@ def _sentences(lines: Iterable[str]) -> Iterator[tuple[int, str, list[list[str]]
             n_sentences += 1
             yield first, f"{document}:{n_sentences}" if document else "", rows
             rows = []
+        begins = _BEGINS.match(line)
+        if begins:
+            document, n_sentences = f"{begins[1]}:{begins[2]}", 0
 
 
 def _bracketed(row: list[str], column: int) -> str:
