@@ -238,9 +238,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     # The model
 
     def _start_with(self, pretrained: str | None) -> None:
-        """Set a lazily loaded pretrained model: the named one, or else the one of the pipeline's language, if any.
-        one.
-        """
+        """Set a lazily loaded pretrained model: the named one, or else the one of the pipeline's language, if any."""
         if pretrained is not None:
             check_one_of("pretrained to be the name of a model of the package", pretrained, pretrained_names())
             self._check_language(pretrained)

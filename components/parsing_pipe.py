@@ -312,15 +312,11 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def tag_weight(self) -> float:
-        """Factor by which tags other than a given one become less likely, as in `Query`: 0 makes given tags certain.
-        certain.
-        """
+        """Factor by which tags other than a given one become less likely, as in `Query`: 0 makes given tags certain."""
         return 0.0
 
     def evidence_of(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
-        """Return, for each Doc, a callable that computes evidence from the pipeline's vectors; None if there is none.
-        none.
-        """
+        """Return, for each Doc, a callable that computes evidence from the pipeline's vectors; None without vectors."""
         return [None] * len(docs)
 
     def _queries(self, doc: Doc, sentences: DocSentences, evidence_of: EvidenceOf | None) -> Iterator[Query | None]:

@@ -43,8 +43,6 @@ def register_pipe(pipe: RegisteredPipe) -> None:
 
 
 def find_pipe(doc: Doc, key: str) -> RegisteredPipe | None:
-    """Return the trained component that writes to `doc.spans[key]` and shares the Doc's vocabulary, or else None.
-    none.
-    """
+    """Return the trained component that writes to `doc.spans[key]` and shares the Doc's vocabulary, or else None."""
     pipe = _PIPES.get((id(doc.vocab), key))
     return pipe if pipe is not None and pipe.vocab is doc.vocab and pipe.learned is not None else None

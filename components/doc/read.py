@@ -123,9 +123,7 @@ class SentenceTree:
 
     @property
     def tree_probability(self) -> float | None:
-        """P(tree | words) of the whole tree; None if unknown, or if sentence boundaries have changed since parsing.
-        parsing.
-        """
+        """P(tree | words) of the whole tree; None if unknown, or if sentence boundaries have changed since parsing."""
         probabilities = check_trees(self.doc, self.key).tree_probabilities
         starts = self.doc.to_array("SENT_START")[1:] == 1
         if probabilities is None or len(probabilities) != 1 + np.count_nonzero(starts):  # sentences have changed since
@@ -160,9 +158,7 @@ class SentenceTree:
         return Span(self.doc, self.positions[start], self.positions[end - 1] + 1, label)
 
     def tree(self, start: int = 0, end: int | None = None) -> Tree:
-        """Return the tree over the words [start, end), which must be a constituent; by default the whole tree.
-        sentence.
-        """
+        """Return the tree over the words [start, end), which must be a constituent; by default the whole tree."""
         end = len(self.positions) if end is None else end
         inside = [(i - start, j - start, label) for i, j, label in self.brackets if start <= i and j <= end]
         if not self.chains[start, end] and end - start > 1:

@@ -106,9 +106,7 @@ def write_tags(doc: Doc, tags: list[str]) -> None:
 
 
 def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:
-    """Return the texts of the words at token positions, with white space inside a word replaced by an underscore.
-    treebanks.
-    """
+    """Return the texts of the words at token positions, with white space inside a word replaced by an underscore."""
     return [_SPACE.sub("_", doc[i].text) for i in words]
 
 

@@ -337,9 +337,7 @@ class Constituency(tuple[Constituent, ...]):
         return [UncertainSpan(span, score, (), is_in_tree=False) for span, score in scored]
 
     def _repr_html_(self) -> str:
-        """Return HTML for Jupyter: the first trees, the number of further ones, and errors of trees that are not drawn.
-        drawn.
-        """
+        """Return HTML for Jupyter: the first trees, the number of further ones, and errors of trees not drawn."""
         drawings = [node._drawing() for node in self[:_DRAWN]]
         note = f"<p>{len(self) - _DRAWN:,} more trees</p>" if len(self) > _DRAWN else ""
         return "".join([*(html for html, _ in drawings), note, *dict.fromkeys(why for _, why in drawings)])

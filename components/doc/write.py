@@ -126,9 +126,7 @@ def _source_attributes(doc: Doc, trees: Sequence[Tree | None]) -> dict[str, list
 
 
 def _attributes_before(doc: Doc) -> dict[str, list[str] | None]:
-    """Return the spellings, sentence IDs and multiword tokens of a Doc, which new trees keep; None for missing ones.
-    none.
-    """
+    """Return the spellings, sentence IDs and multiword tokens of a Doc, which new trees keep; None for missing ones."""
     kept = (attributes(doc, key).spellings for key in keys_of(doc))
     spellings = next((each for each in kept if isinstance(each, list) and len(each) == len(doc)), None)
     return {"spellings": spellings, SENT_IDS: sent_ids_of(doc), MULTIWORDS: multiwords_of(doc)}

@@ -64,9 +64,7 @@ class LocalServer(ThreadingHTTPServer):
 
     @property
     def hosts(self) -> set[str]:
-        """Accepted values of the header Host if the server is local; browsers omit the port if it is 80.
-        omit.
-        """
+        """Accepted values of the header Host if the server is local; browsers omit the port if it is 80."""
         names = {HOST, "localhost"}
         return {f"{name}:{self.server_port}" for name in names} | (names if self.server_port == 80 else set())
 

@@ -128,9 +128,7 @@ def _all_pairs(examples: Iterable[Example], gold_key: str, test_key: str) -> lis
 
 
 def _pairs(eg: Example, gold_key: str, test_key: str) -> Iterator[tuple[list[Tree], list[Tree]]]:
-    """Yield the gold and the predicted trees of each shortest stretch of text that is whole sentences on both sides.
-    sides.
-    """
+    """Yield the gold and the predicted trees of each shortest stretch of text that is whole sentences on both sides."""
     gold, test = _Side(eg.reference, gold_key), _Side(eg.predicted, test_key)
     if gold.text != test.text:
         raise ValueError(

@@ -105,9 +105,7 @@ def usage_errors(hint: str | None = None, *, kinds: tuple[type[Exception], ...] 
 
 @contextmanager
 def _noticing(interrupted: Event) -> Iterator[None]:
-    """Set `interrupted` on Ctrl-C in the block, since libraries may hide KeyboardInterrupt in other exceptions.
-    exceptions.
-    """
+    """Set `interrupted` on Ctrl-C in the block, since libraries may hide KeyboardInterrupt in other exceptions."""
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or current_thread() is not main_thread():
         yield
@@ -238,9 +236,7 @@ def _tick(bar: Any, done: Event) -> None:
 
 
 def begun(items: Iterable[Item]) -> Iterator[Item]:
-    """Compute the first item now, and return an iterator over all, so that an early error comes before any output.
-    output.
-    """
+    """Compute the first item now, and return an iterator over all, so that an early error comes before any output."""
     iterator = iter(items)
     first = list(islice(iterator, 1))
     return chain(first, iterator)

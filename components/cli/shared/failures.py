@@ -35,9 +35,7 @@ class Failures:
 
     @property
     def on_error(self) -> OnError:
-        """Callback for readers that keeps the error of a broken tree; None without `skip_bad`, so that they raise it.
-        it.
-        """
+        """Callback for readers that keeps the error of a broken tree; None without `skip_bad`, so they raise it."""
         return self._broken.append if self._skip_bad else None
 
     def reading(self, file: str, items: Iterable[Item]) -> Iterator[Item]:

@@ -82,9 +82,7 @@ def check_input(path: str, hint: str = "FILE") -> None:
 
 
 def is_text(source: str) -> bool:
-    """Return whether an argument is the text to process, not "-" for stdin or the path of an existing file or folder.
-    folder.
-    """
+    """Return whether an argument is the text to process, not "-" for stdin or an existing file or folder."""
     return source != STDIN and not os.path.exists(source)
 
 

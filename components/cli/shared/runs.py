@@ -124,9 +124,7 @@ class Run(NamedTuple):
             raise EmptyInputError(f"{source.name}: there is nothing to parse in it. Expected {expected}.")
 
     def n_documents(self) -> int | None:
-        """Return the number of documents for a progress bar; None if stderr is no terminal or the input no file.
-        file.
-        """
+        """Return the number of documents for a progress bar; None if stderr is no terminal or the input no file."""
         if not _is_watched() or not os.path.isfile(self.source.file):
             return None
         return sum(1 for _ in READERS[self.source.kind](self.source._replace(is_told=False), self.nlp.vocab))
