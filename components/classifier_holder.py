@@ -90,9 +90,7 @@ class ClassifierHolder(ModelHolder[ParsingModel]):
         return self
 
     def _check_shapes(self) -> None:
-        """Raise ModelError if shapes of weights do not fit the numbers of labels and tags, the tok2vec and `hidden`.
-        `hidden`.
-        """
+        """Raise ModelError if shapes of weights do not fit the numbers of labels and tags, the tok2vec and `hidden`."""
         classifier = self.classifier
         if classifier is None:
             return

@@ -98,36 +98,41 @@ def _within(pruning: ChartSettings, limits: Limits) -> ChartSettings:
 class LPCFGParser(ParsingPipe[ParsingModel]):
     """The component `lpcfg_parser`, which parses each sentence of a Doc with a learned model, such as a grammar.
 
-    Trees and scores are written to `doc.spans[spans_key]`, see `doc/write.py`. Evidence means scores of labelled spans
-    and of tags that a classifier computes from vectors of words in context; a chart combines them with the grammar.
+    Trees and scores are written to `doc.spans[spans_key]`, see `doc/write.py`. Evidence means scores of labelled
+    spans and of tags that a classifier computes from vectors of words in context; a chart combines them with the
+    grammar.
 
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
-    model (ClassifierHolder or None): A span classifier, made by `spacy-lpcfg.SpanClassifier.v1`: it learns in `update`
-        from the vectors of a tok2vec, and replaces the evidence of the learner. None for no classifier.
+    model (ClassifierHolder or None): A span classifier, made by `spacy-lpcfg.SpanClassifier.v1`: it learns in
+        `update` from the vectors of a tok2vec, and replaces the evidence of the learner. None for no classifier.
     pretrained (str or None): The model that the component begins with, one of `models.pretrained_names()`; None for
-        the model of the pipeline's language, if there is one. It is read when it is first needed.
+        the model of the pipeline's language, if there is one. It is loaded when it is first needed. With a `model`,
+        there is no pretrained model.
     learner (Learner, OnlineLearner or str): The learner of the model, or its name. It learns from the trees under
         `spans_key`.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says; None for the
         first decoding that the model has. Assigning a decoding that the model lacks raises ValueError, and so does
         learning or loading a model that lacks it.
-    evidence (bool): Whether to use the evidence of a model that has it; without, the grammar alone is faster and less
+    evidence (bool): Whether to use the evidence of a model that has it. The grammar alone is faster and less
         accurate, and needs no onnxruntime.
-    words (TagDictionary, str or None): Tags that words may have: a tag dictionary, or the name of a file with a word
-        and its tags on each line, such as `Book VB NN`. The file is read when it is first needed. Tags that are not
-        listed for a listed word are made a thousand times less likely. Only grammars can use it; it is saved with the
+    words (TagDictionary, str, Path or None): Tags that words may have: a tag dictionary, or the name of a file with
+        a word and its tags on each line, such as `Book VB NN`. The file is read when it is first needed. Other tags
+        of a listed word become a thousand times less likely. Only grammars can use it; it is saved with the
         component.
-    tags (str): "model", "given", or "prior": as "given", but the parser may overrule the given tags. Tags that the
-        model does not know are ignored.
-    pruning (ChartSettings): Settings of the chart, made by `spacy-lpcfg.Pruning.v1`; `limits.max_memory` replaces its
-        limit on memory.
-    limits (Limits): Limits on each sentence. The time of a piece grows with the square to the cube of its words.
-        `max_memory` holds for its chart: a piece with a larger chart is cut in two.
-    RAISES (ValueError): If a setting has a wrong type, or no model of the name `pretrained` comes with the package.
+    tags (str): How the tags on the Doc (`token.tag_`) are used. "model": not at all, the parser chooses all tags.
+        "given": they are fixed. "prior": they are preferred, but the parser may overrule them. Tags that the model
+        does not know are ignored.
+    pruning (ChartSettings): Settings of the chart, made by `spacy-lpcfg.Pruning.v1`; `limits.max_memory` replaces
+        its limit on memory.
+    limits (Limits): Limits on each sentence; a longer sentence is parsed in pieces. The time of a piece of n words
+        grows between n^2 and n^3. `max_memory` is for the chart of a piece: a piece with a larger chart is cut in
+        two.
+    RAISES (ValueError): If a setting has a wrong type, if no model of the name `pretrained` comes with the package
+        or it is for another language, or if both `model` and `pretrained` are given.
 
-    The settings `spans_key`, `constraints`, `output` and `scorer` are as in `ParsingPipe`. Only a proper grammar (whose
-    rules have probabilities; not a spectral one) has surprisals.
+    The settings `spans_key`, `constraints`, `output` and `scorer` are as in `ParsingPipe`. Only a proper grammar
+    (whose rules have probabilities; not a spectral one) has surprisals.
     """
 
     error = ModelError
@@ -218,7 +223,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def words(self) -> TagDictionary | None:
-        """The tags that words may have; None for no tag dictionary. A file is read at the first access."""
+        """The tags that words may have; None for no tag dictionary. A file is read at the first access.
+
+        RAISES (ValueError): If the file is not UTF-8, or a word in it has no tags.
+        RAISES (OSError): If the file cannot be opened.
+        """
         if isinstance(self._words, (str, Path)):
             self._words = TagDictionary.read(self._words)
         return self._words
@@ -238,7 +247,10 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     # The model
 
     def _start_with(self, pretrained: str | None) -> None:
-        """Set a lazily loaded pretrained model: the named one, or else the one of the pipeline's language, if any."""
+        """Set a lazily loaded pretrained model: the named one, or else the model of the pipeline's language, if any.
+
+        RAISES (ValueError): If no such model comes with the package, or it is for another language.
+        """
         if pretrained is not None:
             check_one_of("pretrained to be the name of a model of the package", pretrained, pretrained_names())
             self._check_language(pretrained)

@@ -15,13 +15,15 @@ _CATEGORIES = {"So", "Sm", "Sk", "Mn", "Me", "Cf"}  # symbols but currency, and 
 
 
 def symbol_tags(words: Sequence[str], known: Container[str], lang: str) -> Tags | None:
-    """Return tags for words of symbols that a model does not know: in English UH for emoji, SYM for other symbols.
+    """Tag emoji and other symbols that a model does not know: in English UH for emoji, SYM for other symbols.
+
+    Symbols of ASCII characters alone, such as "+", and currency signs get no tag.
 
     words (sequence of str): The words, as in the text.
     known (container of str): The words that the model knows.
-    lang (str): The code of the language, such as "en".
-    RETURNS (list of (str or None), or None): The tag of each word, None for all other words; None instead of the list
-        if no word gets a tag, as in other languages.
+    lang (str): The code of the language, such as "en". Other languages than English have no such tags.
+    RETURNS (list of (str or None), or None): A tag for each unknown symbol, None for any other word; None instead
+        of the list if no word gets a tag.
     """
     if lang not in _TAGS:
         return None

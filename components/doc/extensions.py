@@ -136,8 +136,9 @@ def span_children(span: Span) -> Iterator[Span]:
 
 
 def span_parent(span: Span) -> Span | None:
-    """Return the parent of a constituent as a Span, None for the root: `span._.parent`, as in benepar.
+    """Return the parent of a constituent as a Span: `span._.parent`, as in benepar.
 
+    RETURNS (Span or None): The parent; None for the root of the tree, and for white space.
     RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.
     """
     node = span_constituency(span)

@@ -23,7 +23,7 @@ class SurprisalModel(Protocol):
 
 
 class RegisteredPipe(SurprisalModel, Protocol):
-    """The interface that a Doc uses of the component that parsed it; see `ParsingPipe`."""
+    """Interface of a component that has parsed a Doc, as far as the Doc calls it later; see `ParsingPipe`."""
 
     vocab: Vocab
     spans_key: str

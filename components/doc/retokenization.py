@@ -125,9 +125,10 @@ class _Words:
 
 
 def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
-    """Replace the attributes that have one value per token by values for the current tokens.
+    """Convert the per-token attributes of a group from the tokens before retokenization to the current tokens.
 
-    old (list of int): The characters at which the tokens of the attributes began.
+    attrs (dict): The attributes, which are changed in place.
+    old (list of int): Character offset at which each token began before retokenization.
     """
     text, new = doc.text, [token.idx for token in doc]
     first = {start: i for i, start in enumerate(old)}

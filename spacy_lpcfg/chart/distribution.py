@@ -114,7 +114,10 @@ class ForestDistribution(ABC):
         ]
 
     def best(self) -> np.ndarray:
-        """Return a derivation of the most probable tree, as its items in pre-order, int32 (n_nodes,)."""
+        """Return a derivation of the most probable tree, as the indices of its items in pre-order, int32 (n_nodes,).
+
+        The tree is that of `n_best(1)`, which says how far the search is exact.
+        """
         ((_, _, nodes),) = self._ranked(1)
         return np.array(nodes, dtype=np.int32)
 

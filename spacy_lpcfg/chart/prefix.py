@@ -1,15 +1,20 @@
 """Surprisal under a latent grammar, from its prefix probabilities.
 
-The probability that a sentence begins with some words is summed over all trees of all continuations (Jelinek and
-Lafferty 1991, "Computation of the probability of initial substring generation by stochastic context-free grammars";
-Stolcke 1995). Here it is computed from left to right over symbols with latent states. O is the weight of each state of
-each symbol as the right sibling of a constituent that ends at a position. Its closure over left corners, O (I - L)^-1,
-is the weight of each state of each symbol that begins with the next word. L has the left children of each parent,
-summed over all right siblings, so that the inverse contains left-branching chains of any length. There are no unary
-rules, since unary chains are collapsed to symbols.
+The prefix probability of some words is the probability that a sentence begins with them, summed over all trees
+of all continuations (Jelinek and Lafferty 1991, "Computation of the probability of initial substring generation
+by stochastic context-free grammars"; Stolcke 1995). Here it is computed from left to right. The rows and
+columns of the matrices are symbols with their latent states:
 
-Differs: right siblings are weighted by all finite trees below them, which is 1 for a consistent grammar, so that for
-any grammar the sums are over finite sentences.
+- O (a row vector): the weight of each symbol and state as the right sibling of a constituent that ends at a
+  position.
+- L: the left-corner relation, from each parent to its left child, summed over all right siblings.
+- O (I - L)^-1: the weights of the constituents that begin with the next word. The inverse sums over
+  left-branching chains of any length.
+
+There are no unary rules, since unary chains are collapsed to symbols.
+
+Differs: right siblings are weighted by the total probability of all finite trees below them, which is 1 for a
+consistent grammar, so that the sums are over finite sentences for any grammar.
 """
 
 from __future__ import annotations

@@ -47,11 +47,12 @@ class UnlabelledScore:
 
 
 def score_brackets(gold: Iterable[Bracket], test: Iterable[Bracket], keep: Sequence[bool]) -> UnlabelledScore:
-    """Compare two bracketings of a sentence.
+    """Count the unlabelled brackets of a sentence that match, without and with the bracket of the whole sentence.
 
-    gold, test (iterable of (start, end)): Half-open spans of words, in any order. The bracket of the whole sentence is
-        counted on both sides even if it is missing.
-    keep (sequence of bool, (n_words,)): Whether each word counts.
+    gold, test (iterable of (start, end)): Half-open spans of words, in any order. The bracket of the whole sentence
+        may be missing: `inner` never counts it, and `with_sentence` counts it as matched if two or more words
+        count.
+    keep (sequence of bool, (n_words,)): Whether each word counts; punctuation does not.
     RETURNS (UnlabelledScore): The counts.
     """
     length = sum(map(bool, keep))

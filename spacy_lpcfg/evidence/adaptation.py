@@ -132,7 +132,7 @@ def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step:
 
 
 def _adapted(base: Adaptable, adaptation: Adaptation, folds: CrossValidation, settings: AdaptationSettings) -> Adapted:
-    """Adapt the model to all trees with the chosen settings; keep `base` unless F1 rises in 90% of the samples."""
+    """Adapt the model to all trees by the chosen settings; keep `base` unless F1 rises in 90% of bootstraps."""
     before, after = folds.counts()
     gains = bootstrap_gains(before, after, adaptation.seed)
     is_adapted = settings != folds.start and float((gains > 0).mean()) >= _SURE
@@ -238,7 +238,11 @@ def _without_memory(encoder: Encoder) -> Encoder:
 def _differences(
     base: Adaptable, raw: Sequence[Tree], golds: Sequence[Tree], folds: CrossValidation
 ) -> list[Difference]:
-    """Return the differences in labels, at most half of all, then in words, roots and local trees, by frequency."""
+    """Return the differences between the conventions of the trees and of the model, at most `MOST_TOLD`.
+
+    Unknown labels and tags come first (at most half of `MOST_TOLD`), then spelling, the root label, and local
+    trees, the most frequent first.
+    """
     parses = list(filter(None, map(normalize_rooted, folds.parses)))
     differences = [
         *unknown_labels(golds, base.labels, base.tags)[: MOST_TOLD // 2],

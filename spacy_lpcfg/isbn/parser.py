@@ -102,10 +102,9 @@ class IncrementalParser(SentenceParser):
 
         Trees differ in their brackets, and each has its most probable tags. Values of an `Analysis`:
 
-        - `probability` is P(tree | words) among the derivations found, tempered with `tau` and summed over tags. -
-        `log_probability` is ln P(words) + ln P(tree | words) in nats. It equals ln P(tree, words), summed over tags,
-        only if
-          `tau` is 1; `tree_log_probability` is for a tree with its tags.
+        - `probability` is P(tree | words) among the derivations found, tempered with `tau` and summed over tags.
+        - `log_probability` is ln P(words) + ln P(tree | words) in nats. It equals ln P(tree, words), summed over tags,
+          only if `tau` is 1; `tree_log_probability` is for a tree with its tags.
 
         query (Query or sequence of str): The sentence.
         n (int): Maximum number of trees; the beam is widened to n.
@@ -189,7 +188,12 @@ class IncrementalParser(SentenceParser):
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
         """Return the posteriors for each tau, over the derivations that one search finds.
 
-        taus (sequence of float): Powers of the probabilities of derivations.
+        As in `read`, constraints that no derivation satisfies are ignored. If the search finds no derivation, all items
+        are the posteriors of `posteriors`, which are 0.
+
+        taus (sequence of float): Powers of the probabilities of derivations, above 0; less than 1 makes the posteriors
+            less certain.
+        RETURNS (list of Posteriors): The posteriors for each power.
         """
         query = Query.of(query)
         found = self._derivations(query, self.search)

@@ -32,14 +32,16 @@ Seen = Mapping[tuple[str, bool, int], int]
 class RareWords:
     """Distributions of tags given rare words, and given signatures.
 
+    A network emits a rare word as one outcome for each tag, the unknown word of the tag.
+
     names (tuple[str, ...], (n_names,)): Rare words, prefixed by "w ", and signatures, prefixed by "s "; sorted.
     offsets (int32, (n_names + 1,)): The entries of name i in `tags` and `counts` are `offsets[i]:offsets[i + 1]`.
     tags (int32, (n_entries,)): Ids of the tags that a name was seen with.
-    counts (float32, (n_entries,)): For a rare word how often it is the unknown word of the tag; for a signature how
-        often rare words have it with the tag.
-    weights (float32, (n_names,)): Share of each name among unknown words.
-    tag_weights (float32, (n_tags,)): P(tag) of unknown words: the sums of P(tag | name) weighted by `weights`.
-    signature_weight (float): Pseudo-count with which the tag distribution of the next shorter signature is added.
+    counts (float32, (n_entries,)): For a word, how often the network sees it with the tag as the unknown word; for
+        a signature, how often rare words with this signature have the tag.
+    weights (float32, (n_names,)): Share of each name among unknown words; the shares sum to 1.
+    tag_weights (float32, (n_tags,)): P(tag) of unknown words: the sum over names of `weights` * P(tag | name).
+    signature_weight (float): Pseudo-count of the tag distribution of the next shorter signature, for smoothing.
     """
 
     names: tuple[str, ...]

@@ -29,15 +29,17 @@ logger = logging.getLogger("spacy_lpcfg")
 
 @dataclass(frozen=True)
 class PivotSettings:
-    """Regularization of the pivot algorithm against the noise of counts.
+    """Regularization of the pivot algorithm against the noise of counts; `PAPER_PIVOTS` has almost none.
 
-    candidates (float): Pivots are chosen among the `candidates * m` most frequent rows f; infinity admits all rows.
-    kappa (float): Constant that is added to the counts that scale the CCA.
-    shrinkage (float): Pseudo-count of the mean vector that is added to the vectors of each f.
-    softening (float): Interpolation weight of p(h) in every p(h | f).
+    As in the module, f is a row of the matrix and h one of the m latent states.
+
+    candidates (float): Pivots are chosen among the `candidates * m` most frequent rows; infinity admits all rows.
+    kappa (float): Pseudo-count in the scaling of rows and columns for the CCA, 1 / sqrt(count + kappa).
+    shrinkage (float): Pseudo-count with which the mean vector is added to the vector of each row.
+    softening (float): Share of p(h) in every p(h | f): `(1 - softening) * p(h | f) + softening * p(h)`.
     tolerance (float): `min_gain` of `simplex_regression`, as a share of the pivots' mean squared distance.
-    concave_iterations (int): Number of EM iterations for r(h | w1). The paper names no number; many overfit
-        rare w1.
+    concave_iterations (int): Number of iterations of the concave EM for r(h | w1), the states of the first word of
+        a bigram. The paper names no number; many iterations overfit rare words.
     RAISES (ValueError): If a setting is out of range.
     """
 

@@ -141,7 +141,9 @@ class Pivot(EMLearner, TreebankSettings, Variants):
         whole(0)(n_iterations=self.n_iterations)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
-        """Return EM at the parameters that the pivot algorithm estimates, before any iteration (section 6.3).
+        """Estimate the parameters with the pivot algorithm, and return an `EMFit` that starts from them (section 6.3).
+
+        No EM iteration is done yet.
 
         trees (Iterable[Tree] or IndexedTreebank): As for `fit`.
         """

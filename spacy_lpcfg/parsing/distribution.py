@@ -38,7 +38,7 @@ class ListedDistribution:
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
         """Return n trees drawn independently, with replacement; an empty list if the distribution has no trees.
 
-        RAISES (ValueError): If n is not a whole number from 1 to `MAX_SAMPLES`, or the seed is not one from 0 on.
+        RAISES (ValueError): If n is not a whole number from 1 to `MAX_SAMPLES`, or the seed not a whole number >= 0.
         """
         check_samples(n, seed)
         if not self._analyses:

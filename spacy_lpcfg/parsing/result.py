@@ -64,7 +64,7 @@ class Parse:
 
     @property
     def is_parsed(self) -> bool:
-        """Whether the grammar has a tree over the whole sentence."""
+        """Whether the status is "parsed" or "coarse": a tree of the model spans the sentence as constrained."""
         return self.status in (PARSED, COARSE)
 
 

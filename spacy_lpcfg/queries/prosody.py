@@ -95,7 +95,10 @@ class _ProsodicTree:
         self.saliences = [0] * n_phrases
 
     def merge(self, left: _Phrase, right: _Phrase, *, keep_index: bool = False) -> _Phrase:
-        """Merge two neighbours; with `keep_index`, the result keeps the index of `left`."""
+        """Merge two adjacent phrases, and set the salience of the boundary between them to the index of the result.
+
+        keep_index (bool): Whether the result has the index of `left`, instead of the sum of both indices plus 1.
+        """
         strength = left.strength if keep_index else left.strength + right.strength + 1
         self.saliences[right.start - 1] = strength
         is_verbal = left.is_verbal or right.is_verbal

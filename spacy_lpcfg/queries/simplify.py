@@ -47,10 +47,13 @@ class ClauseWord(NamedTuple):
 class SplitClause(NamedTuple):
     """A clause of a sentence that can stand alone.
 
-    words (tuple of ClauseWord): Its words; if it was split from others, with a capital and a full stop.
-    relation (str): "main", "relative", "participle", "apposition", "parataxis", or its conjunction: "and", "because".
-    probability (float or None): The lowest posterior probability of the constituents that are named in the rules by
-        which the clause was made; for a whole sentence, the probability of its outermost constituent. None if unknown.
+    words (tuple of ClauseWord): The words. If the sentence was split, the clause begins with a capital, and ends in
+        a full stop unless it has a final mark of its own.
+    relation (str): "main", "relative", "participle", "apposition" or "parataxis"; for a clause with a conjunction
+        the conjunction, such as "and" or "because".
+    probability (float or None): For a clause that rules made, the lowest posterior probability of the constituents
+        that their patterns match or name. For an unsplit sentence, the probability of its outermost constituent.
+        None if unknown.
     """
 
     words: tuple[ClauseWord, ...]

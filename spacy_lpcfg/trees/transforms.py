@@ -125,7 +125,10 @@ def expand_unaries(tree: Tree) -> Tree:
 
 
 def join_chain(labels: Iterable[str]) -> str:
-    """Join the labels of a unary chain, outermost first, with "|" to the label of a collapsed node."""
+    r"""Join the labels of a unary chain, outermost first, to one label such as `S|VP`; `split_chain` is the inverse.
+
+    A "|" or backslash within a label is escaped by a backslash: `ADVP\|PRT`.
+    """
     return "|".join(_SPECIAL.sub(r"\\\g<0>", label) for label in labels)
 
 

@@ -273,7 +273,14 @@ def _from_flat(flat: tuple[Any, ...], source: SentenceSource | None) -> Tree:
 
 
 def _advance(open_brackets: list[tuple[Span, list[Tree]]], leaves: list[Tree], position: int, end: int) -> int:
-    """Add the leaves up to `end` to the open constituents, and close the constituents that end there."""
+    """Attach the leaves before word `end`, and close the constituents that end there or earlier.
+
+    open_brackets (list of (Span, list of Tree)): The open constituents with their children so far, outermost first;
+        changed in place. The first one stays open.
+    leaves (list of Tree): The leaves of the sentence.
+    position (int): The first leaf that is not attached yet.
+    RETURNS (int): The new `position`.
+    """
     while True:
         (_, bracket_end, label), children = open_brackets[-1]
         stop = min(end, bracket_end)

@@ -92,9 +92,7 @@ class CitedSentence(NamedTuple):
         return (inside[0][0] + shift, inside[-1][1] + shift) if inside else (shift, shift)
 
     def extent(self, start: int = 0, end: int | None = None) -> dict[str, Any]:
-        """Return start and end character of the words [start, end), and their text, as a dict with the keys `EXTENT`.
-        `EXTENT`.
-        """
+        """Return start and end character of words [start, end), and their text, as a dict with the keys `EXTENT`."""
         first, last = self.characters(start, end)
         shift = self.origin.first_char
         return dict(zip(EXTENT, (first, last, self.text[first - shift : last - shift]), strict=True))
@@ -108,9 +106,7 @@ class CitedSentence(NamedTuple):
         return cells(*self.place(number).values(), *values, *self.extent(start, end).values())
 
     def word_characters(self) -> dict[str, list[int]]:
-        """Return the character offsets in the document of all words, as {"start_chars": [...], "end_chars": [...]}.
-        "end_chars".
-        """
+        """Return the character offsets in the document of all words, as {"start_chars": [...], "end_chars": [...]}."""
         places = [self.characters(i, i + 1) for i in range(len(self.offsets))]
         return {"start_chars": [start for start, _ in places], "end_chars": [end for _, end in places]}
 

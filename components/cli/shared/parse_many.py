@@ -1,4 +1,4 @@
-"""Parsing of many files into a folder; it continues where it stopped, despite files and workers that fail."""
+"""Parsing of many files into a folder, which can be resumed, and goes on if a file or a worker fails."""
 
 from __future__ import annotations
 

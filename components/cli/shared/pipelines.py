@@ -133,7 +133,9 @@ def find_parser_or_bracketer(nlp: Language) -> ParsingPipe | SpectralBracketerPi
 
 
 def find_surprisal(nlp: Language) -> ParsingPipe | LanguageModelPipe:
-    """Return the component that computes surprisals: the first trained language_model, or else the first parser.
+    """Return the component that computes surprisals.
+
+    It is the first trained language_model, or else the first trained parser.
 
     RAISES (ValueError): If the pipeline has neither.
     """

@@ -183,10 +183,10 @@ def _is_bracketer(component: Any) -> bool:
 
 
 def _guessed_kind(nlp: Language, component: Any, file: str) -> Input:
-    """Recognize the kind of an input: by its suffix, otherwise "text".
+    """Recognize the format of an input (`--input`) by its suffix; "text" if the suffix is unknown.
 
-    A bracketer in a pipeline without a tagger needs tags. Its input is Docs by the suffix, otherwise trees or tagged
-    words by the first lines; tagged words from stdin.
+    A bracketer whose pipeline has no tagger needs tags. For it, a file that is not .spacy counts as "trees" if its
+    first lines look like trees, otherwise as "tagged"; stdin counts as "tagged".
     """
     from spacy_lpcfg.bracketing.tagged import holds_trees
     from spacy_lpcfg.trees.formats.table import first_lines

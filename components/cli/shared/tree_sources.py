@@ -35,9 +35,11 @@ def files_below(path: str, dialect: str | None, suffixes: tuple[str, ...] = ()) 
     """Return the files to read at a path: the treebanks in a folder; for any other path [path].
 
     path (str): A folder, a file, a text, or "-" for stdin.
-    dialect (str or None): The dialect of the treebanks to take from a folder; None for all dialects.
+    dialect (str or None): The dialect of the treebanks to take from a folder; None for all dialects, without files
+        that look like no treebank, with a warning.
     suffixes (tuple of str): Suffixes of further files to take from a folder.
-    RAISES (FileNotFoundError): If a folder has no such files.
+    RAISES (FileNotFoundError): If a folder has no such files; raised at the first item.
+    RAISES (ValueError): If the dialect is unknown; raised at the first item.
     """
     from spacy_lpcfg.trees.files import treebank_files
 
@@ -47,9 +49,13 @@ def files_below(path: str, dialect: str | None, suffixes: tuple[str, ...] = ()) 
 def trees_of_path(path: str, on_error: OnError, dialect: str | None, encoding: str = "utf-8") -> Iterator[Tree]:
     """Yield the trees of a treebank, a folder of treebanks, a .spacy, .jsonl or .json file, or of stdin for "-".
 
-    on_error (callable or None): Called with the error of each broken tree; None raises the error.
+    on_error (callable or None): Called with the error of each broken tree, except in a .spacy file; None raises it.
     dialect (str or None): The dialect of treebanks; None to recognize it.
     encoding (str): The character encoding of treebank files; stdin and other files are UTF-8.
+    RAISES (TreebankError): For the first broken tree if `on_error` is None, and for a file that cannot be read at
+        all.
+    RAISES (ValueError): If a .spacy file is damaged, or one of its Docs has no trees.
+    RAISES (FileNotFoundError): If there is no such file, or a folder has no treebanks.
     """
     if path == STDIN:
         return trees_of(Source(path, "trees", dialect=dialect), on_error)

@@ -1,7 +1,9 @@
-"""Coarse anchors: groups of tags or word classes with similar neighbours, by agglomerative clustering.
+"""Coarse anchors: clusters of tags or word classes with similar neighbours, by agglomerative clustering.
 
-They are more accurate than the paper's anchors, the universal tags. The method depends on the covariance of words, and
-conditioning on tags that alternate in the same slot removes it.
+Word pairs are counted in a table of covariances by the anchors of their tags. With these groups brackets are
+more accurate than with the anchors of Parikh et al. (2014), the universal tags: the bracketer needs the
+covariance of the two words given their anchors, and little of it is left if tags that alternate in the same
+slot are told apart.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -80,17 +80,23 @@ def _separated(sentence: Plain) -> list[int]:
 
 
 def cue(sentence: Plain, symbols: bytes, verb: int) -> int:
-    """Return the index into `TopScores.values` for the symbol and the punctuation before a verb.
+    """Return the cue of a verb as an index into `TopScores.values`.
 
+    A cue is the symbol of the word before the verb, and whether there is punctuation between the two.
+
+    sentence (Plain): The sentence without punctuation.
+    symbols (bytes): The symbols of its words, from `Symbols.encode`.
     verb (int): Position of the verb among the words, above 0.
     """
     return 2 * symbols[verb - 1] + (sentence.segments[verb] != sentence.segments[verb - 1])
 
 
 def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0) -> TopScores:
-    """Learn the scores of cues: which cues stand before the only verb of a sentence, and which before one of several.
+    """Learn `TopScores`: the log-odds of each cue (see `cue`) to stand before the only verb of a sentence.
 
-    sentences (iterable of (Plain, bytes)): Sentences, and the symbols of their words.
+    The cues of the only finite verbs are compared with those of verbs in sentences with several.
+
+    sentences (iterable of (Plain, bytes)): Sentences, and the symbols of their words, from `Symbols.encode`.
     first (float): Bonus of the first verb, see `TopScores`.
     """
     only, several = np.zeros(2 * N_SYMBOLS), np.zeros(2 * N_SYMBOLS)

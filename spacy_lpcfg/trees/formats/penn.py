@@ -47,9 +47,12 @@ def function_mark(opening: str) -> str:
 
 
 class PennBuilder(TreeBuilder):
-    """A builder of trees without codes and marks of disfluency, and with hyphens before function labels.
+    """Builder of Penn Treebank trees that removes markup, CODE nodes and marks of disfluency.
 
-    mark (str): The mark before function labels in phrase labels, which becomes a hyphen; "" for none.
+    Function labels after another mark than the hyphen get a hyphen. The module has examples.
+
+    path, dropped: As for `TreeBuilder`.
+    mark (str): The mark before function labels that becomes a hyphen, such as "*" in `NP*SB`; "" for none.
     """
 
     def __init__(self, path: str, dropped: Counter[str], *, mark: str) -> None:

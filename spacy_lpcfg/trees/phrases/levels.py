@@ -40,10 +40,10 @@ _NOT_NOMINAL = frozenset(("ADJ", "ADV", "INTJ", "ADP", "PART", "SCONJ"))
 
 
 def levels(words: Words, head: int, side: Sequence[int]) -> list[Level]:
-    """Return the level at which each dependent on one side of a head joins its phrases.
+    """Return the level of attachment of each dependent on one side of a head: which projection of the head it joins.
 
-    From the head outwards levels never decrease, so that phrases are contiguous. An adverbial before a verb joins the
-    clause, unless a dependent farther out joins a smaller projection, such as the verb phrase.
+    From the head outwards levels never decrease, so that phrases are contiguous. An adverbial before a verb joins
+    the clause, unless a dependent farther out joins a smaller projection, such as the verb phrase.
 
     words (Words): The sentence.
     head (int): The position of the head.

@@ -48,7 +48,7 @@ class Words:
         return self.sentence.parts_of_speech[word]
 
     def tag(self, word: int) -> str:
-        """Return the language's own tag of a word; "" if there is none."""
+        """Return the language-specific tag (XPOS) of a word; "" if there is none."""
         return self.sentence.tags[word] or ""
 
     def has(self, word: int, *relations: str) -> bool:
