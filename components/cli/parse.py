@@ -17,7 +17,7 @@ from spacy_lpcfg.components.cli.shared.formats import Target, checked_target, fo
 from spacy_lpcfg.components.cli.shared.inputs import check_usage, kind_said
 from spacy_lpcfg.components.cli.shared.learner_options import parsed_settings
 from spacy_lpcfg.components.cli.shared.options import SET
-from spacy_lpcfg.components.cli.shared.outputs import EMPTY, ParseFormat, check_contents, contents_of
+from spacy_lpcfg.components.cli.shared.outputs import ParseFormat, check_contents, contents_of
 from spacy_lpcfg.components.cli.shared.parse_many import Made, parse_many
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser_or_bracketer, load_pipeline, n_jobs
 from spacy_lpcfg.components.cli.shared.runs import Run
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from spacy_lpcfg.components.cli.shared.runs import Parsed
 
-_FINE = ("parsed", EMPTY)
 _OBJECTS = ("pretrained", "learner", "model", "constraints", "scorer")  # settings that are no text or number
 
 _Files = Annotated[
@@ -247,6 +246,7 @@ class _Work:
 def _counted(documents: "Iterable[Parsed]", key: str, status: Counter[str]) -> "Iterator[Parsed]":
     """Yield documents unchanged, and add the status of each of their sentences to the counter `status`."""
     from spacy_lpcfg.components.doc.tree_group import attributes
+    from spacy_lpcfg.components.doc.write import EMPTY
 
     for parsed in documents:
         status.update([EMPTY] if parsed.words == [] else attributes(parsed.doc, key).status or [])
@@ -254,7 +254,10 @@ def _counted(documents: "Iterable[Parsed]", key: str, status: Counter[str]) -> "
 
 
 def _log_makeshift(status: Counter[str]) -> None:
-    makeshift = {name: n for name, n in status.items() if name not in _FINE}
+    from spacy_lpcfg.components.doc.write import EMPTY
+    from spacy_lpcfg.parsing.result import PARSED
+
+    makeshift = {name: n for name, n in status.items() if name not in (PARSED, EMPTY)}
     if makeshift:
         kinds = ", ".join(f"{n} {name}" for name, n in sorted(makeshift.items()))
         log(f"{sum(makeshift.values())} of {counted(sum(status.values()), 'sentence')} got a makeshift tree: {kinds}")

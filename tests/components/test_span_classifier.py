@@ -196,7 +196,7 @@ def test_commands_that_parse_words_run_what_the_parser_listens_to(nlp, tmp_path)
 def test_sentences_are_corrected_with_the_evidence_of_the_pipeline(nlp, tmp_path):
     doc = nlp("The ship was lost .")
     with closing(CorrectedTrees(tmp_path / "trees.mrg")) as saved:
-        shown = Corrections(nlp.get_pipe("lpcfg_parser"), [doc], saved).parsed(0)
+        shown = Corrections(nlp.get_pipe("lpcfg_parser"), [doc], saved).opened(0)
     (posterior,) = nlp.get_pipe("lpcfg_parser").posteriors(doc)
     assert shown["brackets"]
     for *span, probability in shown["brackets"]:

@@ -151,7 +151,7 @@ def test_adapt_reads_what_the_correction_page_saves(base, folder, others, tmp_pa
     docs = [nlp(" ".join(tree.words)) for tree in sample_trees("dev", 30)]
     corrections = Corrections(parser, docs, CorrectedTrees(tmp_path / "own.mrg"))
     for number in range(len(corrections.sentences)):
-        brackets = [tuple(bracket[:3]) for bracket in corrections.parsed(number)["brackets"]]
+        brackets = [tuple(bracket[:3]) for bracket in corrections.opened(number)["brackets"]]
         relabelled = [(*span, "NX" if label == "NP" else label) for *span, label in brackets]
         corrections.save(number, Decisions(tuple(relabelled)))
     corrections.trees.close()

@@ -14,7 +14,6 @@ from spacy_lpcfg.components.cli.shared.runs import Parsed
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
 
-EMPTY = "empty"
 _ROUND_BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
 _SPANS = (*PLACE, "start", "end", "label", "score", *EXTENT)
 _RANKS = (*PLACE, "rank", "probability", "log_probability", "tree", "difference", *EXTENT)
@@ -76,6 +75,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
     from spacy_lpcfg.components.doc.read import trees
     from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
     from spacy_lpcfg.components.doc.tree_group import attributes
+    from spacy_lpcfg.components.doc.write import EMPTY
     from spacy_lpcfg.trees.transforms import rooted
 
     doc, given = parsed.doc, parsed.words
