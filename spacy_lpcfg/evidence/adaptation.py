@@ -2,7 +2,7 @@
 
 Each part of the model is adapted: the grammar by EM with a prior (`learning/adaptation`), the span classifier by
 further training on the vectors of the same encoder, and the weights of the evidence by fitting them again. How far each
-part is adapted is chosen by cross-validation. The model stays as it is unless its F1 surely rises.
+part is adapted is chosen by cross-validation. The model stays as it is unless its F1 rises in 90% of bootstrap samples.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from spacy_lpcfg.trees.tree import Tree
 logger = logging.getLogger(__name__)
 FEWEST_TREES = 20
 MOST_TOLD = 10
-"""The largest number of differences of conventions that are told."""
+"""Maximum number of differences in annotation that are reported."""
 _STRENGTHS = 10.0, 1.0  # in trees of the grammar for each new one
 _LEAST_STRENGTH = 250.0  # as 25 trees, en forgets half a point of F1 on GUM, as 250 nothing
 _SHARES = 0.5, 1.0
@@ -65,9 +65,9 @@ class AdaptationTrial(NamedTuple):
 
 
 class Conventions(NamedTuple):
-    """The conventions of annotation by which the new trees differ from the trees that the model was trained on.
+    """The differences in annotation between the new trees and the trees that the model was trained on.
 
-    differences (list of Difference): The first `MOST_TOLD` differences; they are found before anything is learned.
+    differences (list of Difference): At most `MOST_TOLD` (10) differences; they are found before anything is learned.
     """
 
     differences: list[Difference]
@@ -77,7 +77,7 @@ class Adapted(NamedTuple):
     """The result of `adapt`.
 
     model (Grammar or EvidenceGrammar): The adapted model; the given model if it was not adapted.
-    is_adapted (bool): Whether the model was adapted, since its F1 surely rises.
+    is_adapted (bool): Whether the model was adapted, because its F1 rises in at least 90% of bootstrap samples.
     n_trees, n_tested (int): Number of trees, and of the trees that were parsed in cross-validation.
     base_f1, f1 (float): F1 of the given and of the adapted model, in percent, by cross-validation.
     gain (tuple[float, float]): The 2.5th and 97.5th percentile of `f1 - base_f1`, by a paired bootstrap of sentences.
@@ -110,15 +110,16 @@ class Adapted(NamedTuple):
 
 
 def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step: OnStep | None = None) -> Adapted:
-    """Adapt a trained model to trees, such as corrected parses; keep the model as it is unless its F1 surely rises.
+    """Adapt a trained model to trees, such as corrected parses, if its F1 then rises in 90% of bootstrap samples.
 
-    model (ParsingModel): A grammar, with or without evidence. Evidence from features of words stays as it is, and so
-        does a grammar that is not proper.
+    model (ParsingModel): A grammar, with or without evidence (scores of spans and tags from a classifier). Evidence
+        from features of words stays unchanged, and so does a grammar without rule probabilities (a spectral one).
     trees (iterable of Tree): At least `FEWEST_TREES` (20), raw or normalized.
     seed (int): Seed for training the classifier, and of the bootstrap.
-    on_step (callable or None): Called once with the `Conventions`, then with an `AdaptationTrial` for all settings that
-        are tried.
-    RAISES (ValueError): If there are too few trees, or if the model is of another kind.
+    on_step (callable or None): Called once with the `Conventions`, then with an `AdaptationTrial` for each of the
+        settings that are tried.
+    RAISES (ValueError): If there are too few trees, if the model is no grammar, or if its evidence comes from a spaCy
+        pipeline.
     """
     SEED(seed=seed)
     report = on_step or (lambda _: None)
@@ -132,7 +133,7 @@ def adapt(model: ParsingModel, trees: Iterable[Tree], *, seed: int = 0, on_step:
 
 
 def _adapted(base: Adaptable, adaptation: Adaptation, folds: CrossValidation, settings: AdaptationSettings) -> Adapted:
-    """Adapt the model to all trees by the chosen settings; keep `base` unless F1 rises in 90% of bootstraps."""
+    """Adapt the model to all trees with the given settings if F1 rises in 90% of bootstrap samples, else keep it."""
     before, after = folds.counts()
     gains = bootstrap_gains(before, after, adaptation.seed)
     is_adapted = settings != folds.start and float((gains > 0).mean()) >= _SURE
@@ -170,7 +171,7 @@ def bootstrap_gains(before: np.ndarray, after: np.ndarray, seed: int) -> np.ndar
 
 
 def _chosen(folds: CrossValidation, adaptation: Adaptation, report: Callable[[Any], None]) -> AdaptationSettings:
-    """Search the settings with the best F1 greedily, for one part of the model after the other."""
+    """Search for the settings with the best F1 greedily, one part of the model after the other."""
     best = folds.start
     report(AdaptationTrial(best, folds.f1(best)))
     for alternatives in _rounds(adaptation):

@@ -30,7 +30,7 @@ _BASE = 0x9E3779B97F4A7C15  # of polynomial hashes of tag sequences
 class Spelling(NamedTuple):
     """The hashes of the spelling of a word.
 
-    signature (int): Hash of the word's signature, which has its capitals and its suffix.
+    signature (int): Hash of the word's signature: its pattern of capitals and its suffix.
     prefix (int): Hash of the first three letters.
     suffixes (tuple[int, ...]): Hashes of the last 1, 2, 3 and 4 letters.
     """
@@ -60,7 +60,7 @@ def _spelling(word: str, is_first: bool) -> Spelling:
 
 @dataclass(frozen=True, eq=False)
 class FeatureVocabulary:
-    """Vocabulary of frequent words, which are atoms themselves; other words are represented by their signatures.
+    """Vocabulary of frequent words: each has an atom (hash) of its own; other words share the atom of their signature.
 
     words (tuple[str, ...]): The frequent words.
     likely_tags (int32, (n_words,)): The index of the most frequent tag of each word.
@@ -76,10 +76,11 @@ class FeatureVocabulary:
         return {word: (text_hash(word), tag) for word, tag in zip(self.words, tags, strict=True)}
 
     def word_atoms(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the atoms of `WORD_ATOMS` for each word of a sentence, and the atom of each word itself.
+        """Return the atoms (hashed properties) of each word of a sentence in its context, and of each word alone.
 
         words (sequence of str, (n,)): The words in treebank spelling.
-        RETURNS (int32 (n, n_atoms), int32 (n,)): The atoms of each word in its context, and the atom of the word alone.
+        RETURNS (int32 (n, n_atoms), int32 (n,)): The atoms of each word in its context, in the order of `WORD_ATOMS`,
+            and the atom of the word alone.
         """
         n = len(words)
         spellings = [_spelling(word, True) for word in words[:1]] + spelling_of.map(words[1:])
@@ -95,7 +96,9 @@ class FeatureVocabulary:
 
 
 def post_atoms(words: np.ndarray, tags: np.ndarray) -> np.ndarray:
-    """Return the atoms of `POST_ATOMS` for each fence post (position between words), int32 (n + 1, n_atoms).
+    """Return the atoms (hashed properties) of each fence post (position between words), int32 (n + 1, n_atoms).
+
+    The columns are in the order of `POST_ATOMS`.
 
     words (int32, (n,)): The atom of each word, from `FeatureVocabulary.word_atoms`.
     tags (int, (n,)): The index of each word's tag.
@@ -108,9 +111,9 @@ def post_atoms(words: np.ndarray, tags: np.ndarray) -> np.ndarray:
 
 
 def span_atoms(posts: np.ndarray, starts: np.ndarray, ends: np.ndarray, tags: np.ndarray) -> np.ndarray:
-    """Return the atoms of `SPAN_ATOMS` for spans, int32 (n_spans, n_atoms).
+    """Return the atoms (hashed properties) of spans, int32 (n_spans, n_atoms), in the order of `SPAN_ATOMS`.
 
-    posts (int32, (n + 1, n_post_atoms)): The atoms of the fence posts, from `post_atoms`.
+    posts (int32, (n + 1, n_post_atoms)): The atoms of the fence posts (positions between words), from `post_atoms`.
     starts, ends (int64, (n_spans,)): The fence posts at which each span begins and ends.
     tags (int, (n,)): The index of each word's tag.
     """

@@ -168,7 +168,7 @@ class SpanClassifier(Stored):
 
 
 def word_units(vectors: np.ndarray, weights: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the contributions of words to the vectors of fence posts, two arrays (n_words, hidden).
+    """Return what each word adds to the fence posts (positions between words) beside it, two arrays (n_words, hidden).
 
     vectors (float32, (n_words, width)): The vectors of the words, with the embeddings of letter case.
     weights (mapping of str to array): The weights of a classifier by name.
@@ -180,7 +180,7 @@ def word_units(vectors: np.ndarray, weights: Mapping[str, np.ndarray]) -> tuple[
 
 
 def fence_posts(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return the vectors of the fence posts of a sentence of n words, (n + 1, hidden).
+    """Return the vectors of the fence posts (positions between words) of a sentence of n words, (n + 1, hidden).
 
     before, after (array, (n, hidden)): The contributions of the words, from `word_units`.
     """

@@ -29,8 +29,8 @@ class Encoder:
 
     The vectors of a sentence do not depend on its batch. Sentences of more than 510 word pieces are read in windows.
 
-    model (bytes): The encoder as ONNX: from input_ids, attention_mask and, if it has them, token_type_ids, int64
-        (n, length), to hidden states, float32 (n, length, width).
+    model (bytes): The encoder in ONNX format. Its inputs are input_ids and optionally attention_mask and
+        token_type_ids, int64 (n, length); its first output is the hidden states, float32 (n, length, width).
     pieces (Pieces): The tokenizer, which divides words into the pieces of the encoder's vocabulary.
     card (mapping of str to str or list of str): Metadata of the encoder: name, source, sha256, licence, and the data
         that it was tuned on.
@@ -159,7 +159,7 @@ class _Window(NamedTuple):
     result: np.ndarray
 
     def length(self) -> int:
-        """Return the number of pieces, with the special ones at both ends."""
+        """Return the number of pieces, including the special pieces at both ends."""
         return len(self.pieces) + 2
 
 

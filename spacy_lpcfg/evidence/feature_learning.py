@@ -28,7 +28,7 @@ _START = 1.0  # the first sum of squared gradients of AdaGrad
 _N_FOLDS = 4  # parts of the trees whose tags are predicted by learning from the others
 _LEAST_WORDS = 3  # words that are rarer are represented by their signature
 MOST_WEIGHTS = 1 << 27
-"""The most weights of a table of features, 512 MiB while they are learned: rarer features are left out."""
+"""Maximum number of weights of a feature table (512 MiB during learning); rarer features are left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +36,9 @@ class FeatureSettings:
     """Settings of the learner of sparse features.
 
     n_epochs, n_tag_epochs (int): Number of training epochs for spans and for tags.
-    least_count (int): Features of spans are left out unless brackets of the training trees have them so many times.
-    least_tag_count (int): Features of words that occur fewer times are left out.
+    least_count (int): Features of gold brackets, and of fence posts (positions between words), that occur fewer times
+        in the training trees are left out.
+    least_tag_count (int): Features for the tags of words that occur fewer times are left out.
     least_chains (int): Unary chains of several labels that occur fewer times are replaced by their first label.
     RAISES (ValueError): If a setting is not a whole number from 1 on.
     """
@@ -55,7 +56,7 @@ class FeatureSettings:
 
 
 class Lesson(NamedTuple):
-    """A training sentence of n words: atoms of features and gold classes.
+    """A training sentence of n words: atoms (hashed properties, which features consist of) and gold classes.
 
     atoms (int32, (n, n_atoms)): The atoms of each word in its context, from `FeatureVocabulary.word_atoms`.
     names (int32, (n,)): The atom of each word alone, from `FeatureVocabulary.word_atoms`.
@@ -118,7 +119,7 @@ class _Learner:
         return learned.table
 
     def predicted_tags(self, lessons: Sequence[Lesson]) -> list[np.ndarray]:
-        """Predict the tags of each sentence with a model of the other folds; use gold tags of very few sentences.
+        """Predict the tags of each sentence with a model trained on the other folds; return gold tags for fewer than 4.
 
         RETURNS (list of int64 (n,)): The index of each word's tag, for each sentence.
         """

@@ -31,7 +31,8 @@ _require = Consistency("feature evidence", ModelError).require
 class FeatureTable:
     """Sparse weight matrix of a linear classifier: a row of weights for each known feature.
 
-    keys (int32, (n_features,)): The keys of the features, not negative, in ascending order.
+    keys (int32, (n_features,)): The keys (hashes) of the features, from `feature_keys`, not negative and in ascending
+        order.
     weights (int8 or float32, (n_features, n_classes)): The weights of each feature, divided by `scale`.
     scale (float): Factor by which stored weights are multiplied.
     """
@@ -41,7 +42,7 @@ class FeatureTable:
     scale: float = 1.0
 
     def rows(self, keys: np.ndarray) -> np.ndarray:
-        """Look up the rows of features, in place; return `keys`, which then holds rows, with -1 for unknown features.
+        """Replace each key by the row of its feature in the table (-1 for an unknown feature), in place; return `keys`.
 
         keys (int32, (n_items, n_templates)): From `feature_keys`; overwritten.
         """
@@ -91,9 +92,11 @@ class FeatureEvidence:
 
     chains (tuple[tuple[str, ...], ...]): The unary chains that spans can have, outermost label first.
     tags (tuple[str, ...]): The tags.
-    lexicon (FeatureVocabulary): The frequent words, which are atoms of features themselves.
-    of_words (FeatureTable): The features of words, with a weight for each tag.
-    of_spans (FeatureTable): The features of fence posts and spans, with a weight for each chain against "no bracket".
+    lexicon (FeatureVocabulary): The frequent words, which features contain as such; of other words they contain a class
+        of spelling.
+    of_words (FeatureTable): The features of words; each has a weight for every tag.
+    of_spans (FeatureTable): The features of spans and of fence posts (positions between words); each has a weight for
+        every chain, relative to "no bracket".
     """
 
     chains: tuple[Chain, ...]
@@ -135,7 +138,7 @@ class FeatureEvidence:
         return np.clip(log_odds, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS, out=log_odds)
 
     def to_values(self) -> dict[str, Any]:
-        """Return the values to store, by name; names of values of the two tables begin with "word." or "span."."""
+        """Return the values to store, by name; the two tables have the prefixes "word." and "span."."""
         return {
             "chains": tuple(map(join_chain, self.chains)),
             "tags": self.tags,

@@ -28,7 +28,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 Adaptable: TypeAlias = Grammar | EvidenceGrammar
 CLASSIFIER = ClassifierSettings(n_epochs=5, rate=3e-3)
-"""How the classifier goes on: the rate is half of that by which it has learned."""
+"""Settings for training the classifier further: half of the learning rate that it was first trained with."""
 N_FOLDS = 5
 _MOST_TESTED = 500  # trees that are parsed for each candidate
 _MOST_CALIBRATED = 200  # trees that tau is fitted on
@@ -201,7 +201,7 @@ class CrossValidation:
         return self._counts[self.start], chosen
 
     def tau(self, settings: AdaptationSettings) -> float:
-        """Return the tau of `TAUS`, the power of tree probabilities, with the lowest loss of the gold brackets."""
+        """Return the power of tree probabilities, from `TAUS`, with the lowest log-loss on brackets of tested trees."""
         losses = np.zeros(len(TAUS))
         step = -(-len(self.golds) // _MOST_CALIBRATED)
         for fold in self.folds:

@@ -28,9 +28,9 @@ _EVIDENCE: Mapping[str, type[AnyEvidence]] = {
 
 @dataclass(frozen=True, eq=False)
 class EvidenceGrammar(ParsingModel):
-    """A grammar with evidence for its chart parser, see `EvidenceParser`.
+    """A grammar with a model of evidence (scores of labelled spans and of tags); see `EvidenceParser`.
 
-    grammar (Grammar): The grammar; questions about probabilities of words are answered without evidence.
+    grammar (Grammar): The grammar; it alone gives the probabilities of words, such as surprisal.
     evidence (EncoderEvidence, FeatureEvidence or PipelineEvidence): The model that computes evidence.
     weights (EvidenceWeights): Powers of the evidence, and the tempering of the combined distribution.
     """

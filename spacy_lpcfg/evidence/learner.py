@@ -74,8 +74,9 @@ class EvidenceLearner:
 
         trees (Iterable[Tree]): Training trees, raw or normalized.
         held_out (Iterable[Tree] or None): Trees to fit `EvidenceWeights` on; `learner` gets them too. Without any,
-            every twentieth training tree (of many trees, about 300 in all) is held out, and both learn again from all
-            trees; of fewer than 200 trees none is held out, and weights have their defaults.
+            every twentieth training tree is held out, but at most about 300; then grammar and evidence are learned
+            again from all trees. With fewer than 200 training trees, none is held out, and the weights have their
+            defaults.
         on_step (callable or None): Called after every step of `learner`, as in `Learner.fit`.
         RAISES (ValueError): If there are no trees with constituents, or if `learner` does not learn a grammar.
         """

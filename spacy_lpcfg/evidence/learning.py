@@ -87,7 +87,8 @@ def learn_classifier(
     start (SpanClassifier or None): A classifier on vectors of this encoder to start from, such as the one that was
         tuned with it, so that few trees suffice. Its weights are copied, except for chains and tags that the trees
         lack.
-    RAISES (ValueError): If there is no tree with a constituent, or if the sizes of `start` differ.
+    RAISES (ValueError): If there is no tree with a constituent, or if `start` has another number of hidden units or
+        another width of word vectors.
     """
     treebank = list(trees)
     return _learn(encoder, treebank, Labels.of(treebank, settings.least_count), settings, seed, start)
@@ -287,7 +288,6 @@ def _start_at(weights: Weights, start: SpanClassifier, labels: Labels) -> None:
 def _all_batches(
     examples: Sequence[Example], settings: ClassifierSettings, least_steps: int, rng: np.random.Generator
 ) -> list[list[Example]]:
-    """Return the batches of all steps."""
     batches: list[list[Example]] = []
     n_epochs = 0
     while n_epochs < settings.n_epochs or len(batches) < least_steps:

@@ -57,7 +57,7 @@ class Pieces(ABC):
     def divide(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Divide the words of a sentence into pieces.
 
-        Of each word the first `MOST_PIECES` pieces are returned; the rest of a longer word is left out.
+        Only the first `MOST_PIECES` (8) pieces of a word are returned.
 
         words (sequence of str, (n_words,)): The words in treebank spelling.
         RETURNS (int64 (n_pieces,), int64 (n_words,)): The ids of the pieces, and the index of each word's last piece.
@@ -89,7 +89,7 @@ class Pieces(ABC):
 
     @abstractmethod
     def restricted(self, ids: Sequence[int]) -> Pieces:
-        """Return a tokenizer with a part of the vocabulary, in which the piece of the old id `ids[i]` gets the id i."""
+        """Return a tokenizer whose vocabulary is only the pieces `ids`, renumbered: the piece `ids[i]` gets id i."""
 
     @abstractmethod
     def to_values(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class Pieces(ABC):
 class WordPieces(Pieces):
     """WordPiece tokenizer, which repeatedly takes the longest piece from the left, as BERT does (Devlin et al. 2019).
 
-    vocabulary (sequence of str): The pieces by their ids; pieces that continue a word begin with "##".
+    vocabulary (sequence of str): The pieces in the order of their ids; pieces that continue a word begin with "##".
     lower (bool): Whether words are lower-cased.
     strip_accents (bool): Whether letters lose their accents.
     RAISES (ValueError): If [CLS], [SEP] or [UNK] is missing.
@@ -151,7 +151,7 @@ class WordPieces(Pieces):
 class UnigramPieces(Pieces):
     """Unigram tokenizer of SentencePiece, with NFKC: divides words into their most probable pieces, as XLM-R does.
 
-    vocabulary (sequence of str): The pieces by their ids; pieces that begin a word begin with `MARK`.
+    vocabulary (sequence of str): The pieces in the order of their ids; pieces that begin a word begin with `MARK`.
     scores (float32, (n_pieces,)): The log-probability of each piece.
     RAISES (ValueError): If <s>, </s> or <unk> is missing.
     """
@@ -179,8 +179,8 @@ class UnigramPieces(Pieces):
     def _of_part(self, part: str) -> list[int]:
         """Return the pieces with the largest sum of log-probabilities (Viterbi), with adjacent unknown ones joined.
 
-        A mark that is a piece of its own is left out: in training data encoders see few before full stops, and in
-        Japanese none.
+        A `MARK` that is a piece by itself is left out, since encoders see few of them in training: few before full
+        stops, and none in Japanese.
         """
         scores, n = self._scores, len(part)
         best, starts = [0.0, *[-math.inf] * n], [0] * (n + 1)
@@ -211,8 +211,8 @@ class UnigramPieces(Pieces):
 def pieces_from_values(vocabulary: Sequence[str], values: Mapping[str, Any]) -> Pieces:
     """Create a tokenizer from its vocabulary and the values that `Pieces.to_values` returned.
 
-    vocabulary (sequence of str): The pieces by their ids.
-    values (mapping of str to value): The stored values; other values are ignored.
+    vocabulary (sequence of str): The pieces in the order of their ids.
+    values (mapping of str to value): The stored values; keys other than "scores" and "letters" are ignored.
     RAISES (ValueError): If vocabulary and values do not fit together, or a special piece is missing.
     """
     if "scores" in values:

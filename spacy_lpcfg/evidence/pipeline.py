@@ -22,7 +22,7 @@ _require = Consistency("evidence of a pipeline", ModelError).require
 class PipelineEvidence:
     """Evidence model that computes nothing: a component of the pipeline adds the evidence to each query.
 
-    It stores the names of the columns only; the component trains the span classifier.
+    It stores only the labels of the evidence; the component trains the span classifier.
 
     chains (tuple[tuple[str, ...], ...]): The unary chains of the columns of `Evidence.spans`.
     tags (tuple[str, ...]): The tags of the columns of `Evidence.tags`.
@@ -36,9 +36,9 @@ class PipelineEvidence:
     n_bytes: ClassVar = 0
 
     def evidence(self, sentences: Sequence[Sequence[str]]) -> list[Evidence]:
-        """Return an empty list for an empty list of sentences.
+        """Raise ModelError for any sentence, since its evidence has to come with the query; return [] for no sentences.
 
-        RAISES (ModelError): If there are sentences: their evidence has to come with the query.
+        RAISES (ModelError): If there are sentences.
         """
         if sentences:
             raise ModelError(

@@ -3,7 +3,8 @@
 They follow Hall, Durrett and Klein (2014), "Less grammar, more features". Differs: (1) spans also have features of
 predicted tags; (2) there are no features of split points and rules, which the grammar models already.
 
-A template is a set of atoms, whose hashes make up the key of its feature. A fence post is the position between two
+An atom is one property of a word or position, such as the tag of the next word. A template is a set of atoms; their
+values at a place make up a feature, whose key is a hash of template and values. A fence post is a position between two
 words. Its features have one weight for spans that begin there, and another for spans that end there.
 """
 
@@ -28,14 +29,14 @@ LENGTHS = np.array([2, 3, 4, 5, 6, 8, 11, 16, 21, 31])
 
 _AROUND = tuple(range(-REACH, 0)) + tuple(range(1, REACH + 1))
 POST_ATOMS = tuple(f"{kind}{place:+}" for kind in "wt" for place in _AROUND)
-"""Atoms of a fence post: words (w) and tags (t) by their place before (-) and after (+) it."""
+"""Atoms of a fence post: words (w) and tags (t) at 1 to 3 places before (-) and after (+) it."""
 SPAN_ATOMS = (
     *(f"start.{atom}" for atom in POST_ATOMS),
     *(f"end.{atom}" for atom in POST_ATOMS),
     "length",
     "tags",
 )
-"""Atoms of a span: those of its fence posts, its binned length, and the sequence of its tags."""
+"""Atoms of a span: the atoms of its fence posts, its binned length, and the sequence of its tags."""
 WORD_ATOMS = (
     *(f"{kind}{place:+}" for kind in ("word", "likely") for place in range(-WORD_REACH, WORD_REACH + 1)),
     *("signature+0", "prefix+0", *(f"suffix{n}+0" for n in range(1, N_SUFFIXES + 1))),
@@ -83,7 +84,7 @@ def template_table(templates: Sequence[str], atoms: Sequence[str], first: int = 
 
     Each row has the number of the template and then the indices of its atoms, padded with -1.
 
-    templates (sequence of str): The templates: names of atoms separated by blanks.
+    templates (sequence of str): The templates: the names of their atoms, separated by blanks.
     atoms (sequence of str): The names of all atoms.
     first (int): The number of the first template.
     """
