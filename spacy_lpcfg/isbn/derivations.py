@@ -19,11 +19,11 @@ Spans = tuple[Span, ...]
 
 
 class Derivations:
-    """The complete derivations of a sentence that a beam search found; false if there are none.
+    """The complete derivations of a sentence that a beam search found; false as a condition if there are none.
 
     analyses (list of (tuple of (start, end, label), list of int)): Brackets in pre-order and tag ids of each
         derivation, the most probable derivation first.
-    logs (float64, (n_derivations,)): Log-probabilities of the derivations with the words, in nats.
+    logs (float64, (n_derivations,)): ln P(derivation, words) of each derivation, in nats.
     tau (float): Power to which probabilities are raised before they are normalized over the derivations. A beam holds
         only a few of all derivations, so that posteriors with a `tau` of 1 are overconfident.
     """
@@ -52,7 +52,7 @@ class Derivations:
     def trees(self) -> list[tuple[Spans, list[int], float]]:
         """Return the distinct trees of the derivations, best first.
 
-        RETURNS (list of (tuple of (start, end, label), list of int, float)): Of each tree its brackets in pre-order,
+        RETURNS (list of (tuple of (start, end, label), list of int, float)): For each tree its brackets in pre-order,
             its most probable tags as ids, and ln P(words) + ln P(tree | words) in nats, summed over tags.
         """
         logs_of_tree: dict[Spans, tuple[list[int], list[float]]] = {}
@@ -65,7 +65,7 @@ class Derivations:
     def posteriors(self, tag_names: Sequence[str]) -> Posteriors:
         """Compute the posteriors of brackets and tags over the derivations.
 
-        tag_names (sequence of str): The names of the tags, by their ids.
+        tag_names (sequence of str): The tags in the order of their ids.
         """
         return Posteriors(self._bracket_shares(), self._tag_shares(tag_names))
 
@@ -123,7 +123,7 @@ class DerivationCandidates(Candidates[Parse]):
 
     query (Query): The sentence.
     derivations (Derivations): At least one derivation.
-    tags (sequence of str): The names of the tags, by their ids.
+    tags (sequence of str): The tags in the order of their ids.
     """
 
     query: Query

@@ -19,7 +19,8 @@ from spacy_lpcfg.trees.tree import Tree
 class DecisionEvents:
     """Training data: the decisions of derivations, and the inputs of the network at each position; n positions in all.
 
-    A sequence is the derivation of one tree, and a position is one of its transitions.
+    A sequence is the derivation of one tree, and a position is one of its transitions, with up to three decisions: the
+    action, the tag and the word. The alternatives of a decision are its outcomes, a range of ids (see `vocabulary`).
 
     sequence_offsets (int64, (n_sequences + 1,)): The first position of each sequence, and n at the end.
     latent (int32, (n, n_latent)): For each latent relation an earlier position of the same sequence, relative to the
@@ -28,7 +29,7 @@ class DecisionEvents:
         `Network.decision_weights`, are `rows[row_offsets[i]:row_offsets[i + 1]]`.
     choice_offsets (int64, (n + 1,)), choices (int32, (n_choices, 4)): The decisions of position i are rows
         `choice_offsets[i]:choice_offsets[i + 1]` of `choices`. Columns are the first and the end of the range of
-        outcomes, the row of `masks` or -1 for no mask, and the outcome.
+        outcomes, the row of `masks` or -1 for no mask, and the chosen outcome.
     masks (uint8, (n_masks, size)): Whether each outcome of a range is allowed.
     """
 
@@ -152,7 +153,7 @@ class _Reader:
         self.lengths.append(len(transitions))
 
     def _shift(self, transition: Transition, first: bool) -> list[int]:
-        """Add the decisions of a Shift, the tag and the word; return their input rows, and rows of signatures."""
+        """Add the decisions of a Shift (tag and word); return the input rows of the tag, the word and its signatures."""
         vocabulary, tag = self.vocabulary, self.tags[transition.label]
         word = vocabulary.outcome_of(tag, transition.word, first)
         self.choices += self.n_actions, self.first_word, NONE, self.n_actions + tag
@@ -162,7 +163,6 @@ class _Reader:
         return [self.n_actions + tag, word, *vocabulary.signature_rows(tag, transition.word, first)]
 
     def events(self) -> DecisionEvents:
-        """Return the events of the derivations that were read."""
         return DecisionEvents(
             sequence_offsets=offsets(np.array(self.lengths, dtype=np.int64)),
             latent=np.array(self.latent, dtype=np.int32).reshape(-1, len(self.latent_codes)),

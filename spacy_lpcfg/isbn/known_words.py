@@ -16,11 +16,13 @@ _MIN_TAG_PROBABILITY = 0.002
 
 
 class KnownWords:
-    """A look-up table of words.
+    """A look-up table of the words of a network's vocabulary.
 
-    outcomes (mapping of str to mapping of int to int): The outcome of each known word under each tag id.
-    signature_rows (mapping of str to int): The input row of each signature.
-    frequent (collection of str): Words so frequent that their signatures are not inputs, under known tags.
+    outcomes (mapping of str to mapping of int to int): For each known word a mapping from tag id to outcome (id of the
+        word with this tag).
+    signature_rows (mapping of str to int): The input row of each signature (class of spelling).
+    frequent (collection of str): Frequent words: their signatures are not inputs if their tag is one that they are
+        known with.
     rare (RareWords): The model of words that are unknown to the network.
     """
 
@@ -55,9 +57,10 @@ class KnownWords:
 class KnownWord:
     """The vocabulary entry of a word; expensive attributes are computed when they are first used.
 
-    outcomes (dict of int to int): The outcome of the word under each tag that it is known with; under other tags it
-        is an unknown word.
-    is_frequent (bool): Whether the signatures of the word are not inputs, under known tags.
+    outcomes (dict of int to int): A mapping from tag id to outcome (id of the word with this tag), for the tags that
+        the word is known with; with any other tag it is an unknown word.
+    is_frequent (bool): Whether the word is so frequent that its signatures (classes of spelling) are not inputs if its
+        tag is one that it is known with.
     """
 
     def __init__(self, known: KnownWords, word: str, first: bool) -> None:
@@ -68,7 +71,7 @@ class KnownWord:
 
     @cached_property
     def log_factors(self) -> np.ndarray:
-        """ln P(word | unknown word of the tag), in nats, float32 (n_tags,)."""
+        """ln P(word | unknown word of the tag) for each tag, in nats, float32 (n_tags,)."""
         return self._known.rare.log_factors(self._word, self._first).astype(np.float32)
 
     @cached_property

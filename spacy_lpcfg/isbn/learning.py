@@ -203,7 +203,7 @@ class ISBNLearner(Variants):
 
 @dataclass(frozen=True)
 class _History:
-    """The record of all epochs so far, which also passes each new one to `on_step`.
+    """The record of all epochs so far, which passes each new epoch to `on_step`.
 
     n_words, n_dev_words (int): Words of the trees, and of the held-out trees.
     """

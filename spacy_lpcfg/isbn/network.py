@@ -175,7 +175,7 @@ class ISBN(ParsingModel):
         return self.vocabulary.tags
 
     def to_values(self) -> dict[str, Any]:
-        """Return the contents of the model by the names of their fields in files."""
+        """Return the values to store, by the names of their fields."""
         vocabulary, rare = self.vocabulary, self.vocabulary.rare
         values: dict[str, Any] = {name: getattr(vocabulary, name) for name in _VOCABULARY}
         values |= {f"rare_{name}": getattr(rare, name) for name in _RARE}
@@ -201,7 +201,7 @@ class ISBN(ParsingModel):
 
     @property
     def parser_bytes(self) -> float:
-        """Approximate memory of the model's parser in bytes, without further words of sentences."""
+        """Approximate memory of the model's parser in bytes, for a sentence of one word."""
         sizes = len(self.relations.latent), len(self.relations.decisions) * self.vocabulary.n_rows
         return sum(network_bytes(network.n_states, *sizes, self.vocabulary.n_outcomes) for network in self.networks)
 

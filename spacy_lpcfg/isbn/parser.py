@@ -171,8 +171,8 @@ class IncrementalParser(SentenceParser):
     def read(self, query: Sentence) -> SentenceReading:
         """Return the posteriors of brackets and tags over the derivations that the search finds.
 
-        If none of them satisfies the constraints, these are the posteriors without constraints. If none is found, all
-        brackets and tags of the flat tree that `parse` returns have the posterior 0.
+        If no derivation satisfies the constraints, they are ignored. If the search finds no derivation, the result has
+        the flat tree that `parse` returns, with posteriors of 0.
         """
         query = Query.of(query)
         derivations = self._derivations(query, self.search)
@@ -186,14 +186,14 @@ class IncrementalParser(SentenceParser):
         return SentenceReading(posteriors, status=GLUED)
 
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
-        """Return the posteriors for each tau, over the derivations that one search finds.
+        """Return the posteriors of brackets and tags for each power `tau`, from a single search.
 
-        As in `read`, constraints that no derivation satisfies are ignored. If the search finds no derivation, all items
-        are the posteriors of `posteriors`, which are 0.
+        As in `read`, constraints that no derivation satisfies are ignored. If the search finds no derivation, each item
+        has the flat tree that `parse` returns, with posteriors of 0.
 
         taus (sequence of float): Powers of the probabilities of derivations, above 0; less than 1 makes the posteriors
             less certain.
-        RETURNS (list of Posteriors): The posteriors for each power.
+        RETURNS (list of Posteriors): The posteriors for each tau.
         """
         query = Query.of(query)
         found = self._derivations(query, self.search)
@@ -212,8 +212,9 @@ class IncrementalParser(SentenceParser):
         With given tags it is the surprisal of each word together with its tag.
 
         RETURNS (float64, (n_words + 1,)): -log2 P(word | words before) in bits, and finally the surprisal of the end.
-            Values are never negative; their sum is an upper bound of -log2 P(sentence) due to the beam. Values are inf
-            from the first word on with which no derivation goes on; all are nan if the search exceeds the memory limit.
+            Values are never negative; their sum is an upper bound of -log2 P(sentence) due to the beam. If no
+            derivation can generate a word, its value and all later ones are inf. All values are nan if the search
+            exceeds the memory limit.
         RAISES (ValueError): As for `parse`.
         """
         query = Query.of(query)

@@ -53,7 +53,7 @@ def prefix_tree(words: Sequence[str], tags: Sequence[str], spans: Sequence[Span]
 
     words, tags (sequence of str, (n_words,)): The words so far and their tags.
     spans (sequence of (start, end, label)): Spans in pre-order; the end of an open constituent is OPEN. No closed span
-        has the last word.
+        contains the last word.
     log_probability (float): ln P(words so far, this partial parse), in nats.
     """
     last = len(words) - 1

@@ -5,8 +5,8 @@ that other rare words share. The tag distribution of a signature is smoothed tow
 (Samuelsson 1993, Brants 2000).
 
 A network emits such words as the unknown word of their tag. `RareWords` gives the probability of the actual word,
-P(word | tag) = P(tag | word) P(word) / P(tag), over the rare words of the treebank and the signatures of all others. A
-word that is not in the treebank has the probability of its longest signature.
+P(word | tag) = P(tag | word) P(word) / P(tag), over the rare words of the treebank and the signatures of all words that
+it lacks. A word that is not in the treebank has the probability of its longest signature.
 """
 
 from __future__ import annotations
@@ -123,8 +123,8 @@ class RareWords:
 def count_rare_words(seen: Seen, is_known: Iterable[bool], n_tags: int) -> RareWords:
     """Count the rare words and signatures of a treebank.
 
-    Signatures are counted over rare words, which may have any tag; other words only have the tags that they are seen
-    with.
+    Words that occur at most 10 times are counted, and so are their signatures. More frequent words are counted only
+    with tags that the network does not know them with, and without signatures.
 
     seen (mapping): The count of each (word, whether it is sentence-initial, tag id).
     is_known (iterable of bool): Whether the network knows the word with this tag, for each key of `seen` in order.

@@ -19,14 +19,15 @@ _NATS = Check(
 class BeamSettings:
     """Settings of beam search.
 
-    beam (int): Number of hypotheses that are kept after each word.
-    branching (int): Number of most probable actions that are followed at each step, in addition to Shift.
+    beam (int): Number of hypotheses (partial derivations) that are kept after each word.
+    branching (int): Number of most probable actions with which a hypothesis is extended, in addition to Shift.
     margin (float): Slack of the stopping rule, in nats: the search for a word ends when no hypothesis could enter the
         beam even if it shifted the word with a log-probability that is `margin` above the greatest one so far.
     unary_cap (int): Maximum number of Project actions in a row.
     max_pops (int): Maximum number of hypotheses that are expanded for a word; at the end of a sentence the remaining
         ones are completed greedily.
-    final_margin (float): Complete derivations this many nats below the best one are not searched for.
+    final_margin (float): Complete derivations that are this many nats less probable than the best one are not searched
+        for.
     tolerance (float): Convergence tolerance of the equations for the means; for the approximation "mean-field" only.
     RAISES (ValueError): If a setting is of another type or out of range; sizes are from 1 to `MAX_COUNT`.
     """

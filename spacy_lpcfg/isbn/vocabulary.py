@@ -32,9 +32,11 @@ class Candidates(NamedTuple):
     """The tags and outcomes that the network considers for the words of a sentence.
 
     offsets (int32, (n_words + 1,)): The candidates of word i are `offsets[i]:offsets[i + 1]`; at least one.
-    tags (int32, (n_candidates,)), outcomes (int32, (n_candidates,)): A tag, and the outcome of the word under it.
+    tags (int32, (n_candidates,)), outcomes (int32, (n_candidates,)): A tag of the word, and the outcome (id of the word
+        with this tag).
     log_factors (float32, (n_candidates,)): ln P(word | outcome) in nats; 0 if the network knows the word with the tag.
-    has_signatures (uint8, (n_candidates,)): Whether the signatures of the word are inputs with this tag.
+    has_signatures (uint8, (n_candidates,)): Whether the signatures (classes of spelling) of the word are inputs with
+        this tag.
     signature_offsets (int32, (n_words + 1,)), signature_rows (int32): The input rows of the signatures of word i are
         `signature_rows[signature_offsets[i]:signature_offsets[i + 1]]`; no rows if no candidate has signatures.
     """
@@ -91,8 +93,9 @@ class NetworkVocabulary:
     labels (tuple[str, ...]), tags (tuple[str, ...]): Labels and tags in the order of their ids.
     word_offsets (int32, (n_tags + 1,)): The outcomes of words under tag t are `word_offsets[t]:word_offsets[t + 1]`.
     words (tuple[str, ...]): The word of each outcome from `first_word` on; "" for the unknown word of a tag.
-    signatures (tuple[str, ...]): The signatures that are inputs.
-    frequent (tuple[str, ...]): Words so frequent that their signatures are not inputs, under known tags.
+    signatures (tuple[str, ...]): The signatures (classes of spelling) that are inputs.
+    frequent (tuple[str, ...]): Frequent words: their signatures are not inputs if their tag is one that they are known
+        with.
     rare (RareWords): The model of words that are unknown to the network.
     """
 
@@ -154,7 +157,7 @@ class NetworkVocabulary:
         return masks
 
     def outcome_of(self, tag: int, word: str, first: bool) -> int:
-        """Return the outcome of a word under a tag: the unknown word of the tag if the word is not known with it.
+        """Return the outcome (id of a word with a tag); that of the tag's unknown word if the word is not known with the tag.
 
         tag (int): The id of the tag.
         word (str): The word in treebank spelling.
@@ -175,7 +178,7 @@ class NetworkVocabulary:
     def candidates(
         self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, first: bool = True
     ) -> Candidates:
-        """Return the candidates of a sentence's words; each word has at least one.
+        """Return the tags and outcomes to consider for the words of a sentence, at least one tag for each word.
 
         words (sequence of str): The words in treebank spelling.
         tags (sequence of str or None, or None): Given tags; a word with None or an unknown tag gets its likely tags.
@@ -213,9 +216,10 @@ def take_vocabulary(
     """Collect the vocabulary of a treebank.
 
     trees (iterable of Tree): Normalized trees.
-    min_count (int): Words that occur less often than this with a tag are unknown words of the tag.
+    min_count (int): A word that occurs with a tag less often than this is an unknown word with that tag.
     min_signature_count (int): Signatures that occur at least this often with rare words are inputs.
-    min_frequent (int): Words that occur at least this often have no signatures as inputs, under known tags.
+    min_frequent (int): Words that occur at least this often are frequent: their signatures are not inputs if their tag
+        is one that they are known with.
     RAISES (ValueError): If there are no trees.
     """
     labels, seen = _count(trees)
