@@ -6,7 +6,7 @@ _INTERRUPTED = 130  # that of a process that Ctrl-C ends
 
 
 def main() -> None:
-    """Import the commands and run one; Ctrl-C during the import ends it without a traceback."""
+    """Run the command line; Ctrl-C while the commands are being imported ends the process without a traceback."""
     try:
         from spacy_lpcfg.components import cli
     except KeyboardInterrupt:

@@ -54,21 +54,21 @@ class ISBNParser(ParsingPipe[ISBN]):
 
     Trees and scores are written to `doc.spans[spans_key]`, see `doc/write.py`. All probabilities are computed over the
     trees in the beam at the end of the sentence: the score of a span or tag is the probability of the trees that
-    contain it, divided by the probability of all trees in the beam. The log-probability of the sentence is the
-    logarithm of the latter, a lower bound of ln P(words) that rises with the size of the beam.
+    contain it, divided by the probability of all trees in the beam. The logarithm of this total is the log-probability
+    of the sentence: a lower bound of ln P(words) that rises with the size of the beam.
 
     nlp (Language): The pipeline.
     name (str): The name of the component in it.
     learner (ISBNLearner or str): The learner of the networks, or "isbn" for the learner with default settings.
     gold_key (str): Key of the gold trees in `Doc.spans` from which `initialize` learns.
-    decoding (str): How one tree is chosen: "mbr" (largest sum of posteriors of brackets) or "most-probable"; see
-        `spacy_lpcfg.parsing.decodings.DECODINGS`.
+    decoding (str): How one tree is chosen: "mbr" (the tree whose brackets have the largest sum of posteriors) or
+        "most-probable"; see `spacy_lpcfg.parsing.decodings.DECODINGS`.
     tags (str): "model" or "given", see `ParsingPipe`; given tags that the network does not know are ignored.
     constraints (callable or None): A function `doc -> Constraints`. Trees in the beam at the end of a sentence that do
         not satisfy the constraints are left out.
     pruning (BeamSettings): Settings of the beam search, made by `spacy-lpcfg.Beam.v1`.
-    limits (Limits): Limits, with `max_memory` None. Time and memory are proportional to the words of a piece and to the
-        beam.
+    limits (Limits): Limits on each sentence; a longer sentence is parsed in pieces. `max_memory` must be None. Time and
+        memory are proportional to the words of a piece and to the beam.
 
     The settings `spans_key`, `output` and `scorer` are as in `ParsingPipe`.
     """

@@ -345,7 +345,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def _model_learner(self) -> Any:
-        """The learner used in `initialize`: only of the grammar if a span classifier is trained besides."""
+        """The learner that `initialize` uses: only the learner of the grammar if a span classifier is trained too."""
         training = self._classifier_training
         return self.learner if training is None else training.grammar_learner
 
@@ -374,8 +374,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         examples (iterable of Example): The batch; the reference Docs have the gold trees.
         drop (float): The dropout rate, for a span classifier.
         sgd (Optimizer or None): The optimizer of a span classifier; None only accumulates gradients.
-        losses (dict or None): Losses by component name, to which the loss of this batch is added: that of the
-            classifier, or the negative log-likelihood per word in nats of an online learner, or 0.
+        losses (dict or None): Losses by component name, to which the loss of this batch is added: the loss of the
+            classifier, or for an online learner the negative log-likelihood per word in nats, or else 0. None for a new
+            dict.
         RETURNS (dict): The losses.
         RAISES (ValueError): If an online learner gets trees that it did not get in `initialize`.
 
@@ -444,9 +445,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @contextmanager
     def _decodable(self) -> Iterator[None]:
-        """Load a model and words in the block; if they do not fit the settings, restore the old ones.
+        """Restore the old model, words and weights if what is loaded in the block does not fit the settings.
 
-        RAISES (ModelError): If they do not fit.
+        RAISES (ModelError): If it does not fit.
         """
         before, weights, words = self.model.held, Model.to_bytes(self.model), self._words
         try:

@@ -26,8 +26,8 @@ def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
 class ModelHolder(Model, Generic[Kept]):
     """A thinc Model that holds the learned model of a component, and a cache of objects made from it, such as parsers.
 
-    spaCy saves, copies and averages a component by its thinc Model. This one computes nothing, and its ops are those of
-    the CPU, whatever `spacy.prefer_gpu` chose for other components. Files are written atomically.
+    spaCy saves, copies and averages a component by its thinc Model. This one computes nothing, and always has the ops
+    of the CPU, even after `spacy.prefer_gpu`. Files are written atomically.
 
     Any number of threads may share it. Each cached object is made once: one thread makes it, and all other threads that
     need it wait; reading an existing object takes no lock. A forked process has locks of its own.
@@ -35,9 +35,10 @@ class ModelHolder(Model, Generic[Kept]):
     name (str): The name of the thinc Model.
     read (callable): Converts bytes from `to_bytes` to the learned model.
     parts (dict): Further keyword arguments of thinc's Model, for a subclass with layers.
-    held (tuple): The function that loads the model lazily, or None if the model was set directly; and the dict of the
-        model, once it is loaded, and of the objects made from it. The tuple is always replaced as a whole, so that a
-        thread that is still making an object from an old model cannot store it in the cache of the new one.
+    held (tuple): Two items. The first is the function that loads the model lazily, or None if the model was set
+        directly. The second is a dict of the objects made from the model; once the model is loaded, it is there too,
+        under the key `MODEL`. The tuple is always replaced as a whole, so that a thread that is still making an object
+        from an old model cannot store it in the cache of the new one.
     """
 
     held: tuple[Callable[[], Kept | None] | None, dict[Hashable, Any]]

@@ -111,10 +111,12 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
     ) -> dict[str, float]:
         """Check the examples, and set a missing loss to 0; a component that only learns in `initialize` needs no more.
 
+        If the component was loaded with a model and cannot be updated, it warns once.
+
+        examples (iterable of Example): The batch.
+        drop, sgd: Ignored.
         losses (dict or None): Losses by component name; None for a new dict.
         RETURNS (dict): The losses, with 0 for this component if it had none.
-
-        drop, sgd: Ignored. If the component was loaded with a model and cannot be updated, it warns once.
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
@@ -166,7 +168,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 
     @contextmanager
     def _as_before(self, exclude: Iterable[str]) -> Iterator[None]:
-        """Load in the block; if it raises the component's error, restore the settings and the garbage collector.
+        """Restore the settings and the garbage collector if loading in the block raises the component's error.
 
         The model needs no restoring, since it is loaded last.
         """

@@ -55,7 +55,7 @@ _BATCH = 128  # sentences whose evidence is in memory at once
 
 Answer = TypeVar("Answer")
 EvidenceOf: TypeAlias = Callable[[Sequence[int], Sequence[str]], EvidenceSource]
-"""Returns the evidence for words of a Doc, given their positions in it, and the words in treebank spelling."""
+"""Callable `(positions, words) -> evidence` for words of a Doc: their token indices and treebank spelling."""
 ParserModel = TypeVar("ParserModel", bound=ParsingModel)
 
 
@@ -82,11 +82,12 @@ class ParsingPipe(ModelPipe[ParserModel]):
     spans_key (str): Key of the parsed trees in `Doc.spans`.
     decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says.
     tags (str): "model": the parser chooses all tags; "given": it takes `token.tag_` where there is one. Tags that the
-        component itself has written are ignored. In English, symbols that the model does not know are `SYM` or `UH`.
+        component itself has written are ignored. In English, symbols that the model does not know get the tag `SYM` or
+        `UH`.
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`.
     pruning (ChartSettings or BeamSettings): Limits of the search for a tree, for speed.
     limits (Limits): Words, seconds and MB that a sentence may take. A sentence of more words is parsed in pieces: it
-        has one tree, no other trees to list or draw, and nan as surprisals and log-probability.
+        has one tree, `n_best` and `samples` are empty for it, and its surprisals and ln P(words) are nan.
     output (Output): Settings of what is written to a Doc.
     scorer (callable or None): `examples -> scores`.
 
@@ -95,8 +96,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
     The methods that ask for probabilities (`posteriors`, `n_best`, `samples`, `entropies`, `log_probabilities`,
     `surprisals`, `states`) take a tokenised Doc and do not change it; a Doc without sentence boundaries is split as for
     parsing. They return a list with an item for each sentence, None for one without words. Words are the tokens that
-    are not white space, and positions count words. Tags and constraints are used as in parsing. They raise ValueError
-    before training and if the model cannot answer, and TypeError if the argument is not a Doc.
+    are not white space, and positions count words. Tags and constraints are used as in parsing, except that
+    `log_probabilities` and `surprisals` ignore them. The methods raise ValueError before training and if the model
+    cannot answer, and TypeError if the argument is not a Doc.
     """
 
     learns_from = "trees"
@@ -299,9 +301,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
         constraints: Constraints = NO_CONSTRAINTS,
         evidence: EvidenceSource | None = None,
     ) -> Query:
-        """Create the parser's query for a sentence, in which symbols without a given tag have that of `symbol_tags`.
+        """Create the parser's query for a sentence; unknown symbols without a given tag get the tag from `symbol_tags`.
 
-        words (sequence of str): Words as in text.
+        words (sequence of str): The words as in the text.
         tags, tag_weight, constraints, evidence, and errors: As for `Query`.
         """
         query = Query(self.spell(words), tags, tag_weight, constraints, evidence=evidence)
@@ -316,7 +318,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return 0.0
 
     def evidence_of(self, docs: Sequence[Doc]) -> list[EvidenceOf | None]:
-        """Return, for each Doc, a callable that computes evidence from the pipeline's vectors; None without vectors."""
+        """Return, for each Doc, a callable that computes evidence from the pipeline's vectors; None if it has none."""
         return [None] * len(docs)
 
     def _queries(self, doc: Doc, sentences: DocSentences, evidence_of: EvidenceOf | None) -> Iterator[Query | None]:
@@ -410,8 +412,9 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
         trees (sequence of (Tree or None), or None): A tree for each sentence, with a leaf for each word; its words are
             replaced by the Doc's. None for a sentence without words.
-        RETURNS (list of (float or None)): An item for each sentence, -inf if the model cannot generate the words or the
-            tree; None for a sentence without words.
+        RETURNS (list of (float or None)): An item for each sentence: -inf if the model cannot generate the words or the
+            tree; nan for ln P(words) of a sentence of more than `limits.max_words` words; None for a sentence without
+            words.
         RAISES (ValueError): If the trees do not fit the sentences, or the model has no such probabilities.
 
         Tags and constraints on the Doc are ignored. ln P(tree, words) is exact. ln P(words) is a lower bound: by a
@@ -433,7 +436,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         RETURNS (list of (float64 array (n_words + 1,), or None)): An item for each sentence; None for one without
             words. The values are -log2 P(word | words before), and add up to -log2 P(words); pruning makes the sum
             too large.
-        RAISES (ValueError): If the model has no surprisal, as a spectral grammar.
+        RAISES (ValueError): If the model has no surprisal, such as a spectral grammar.
         """
         return self._ask(doc, lambda parser, query: parser.surprisal(query.words))
 

@@ -137,8 +137,8 @@ class _Words:
     def closes(self) -> list[bool]:
         """Whether each word is a mark that closes a quotation or a parenthesis.
 
-        Straight quotation marks open and close by turns within a paragraph, unless the white space around one decides
-        it.
+        Straight quotation marks alternately open and close within a paragraph, unless the white space around a mark
+        tells which it does.
         """
         closes, is_open = [], dict.fromkeys(_STRAIGHT_QUOTES, False)
         for k, text in enumerate(self.texts):
@@ -172,9 +172,11 @@ class _Words:
         return self.texts[k] if k < len(self.texts) else ""
 
     def end_of_stop(self, k: int) -> int:
-        """Return the position of the last mark that follows a stop: a stop, a closing mark, or a reference such as [1].
+        """Return the position of the last mark after a stop (a mark that may end a sentence).
 
-        k (int): The position of a word. It is returned if the word is no stop, or no such marks follow.
+        Such marks are further stops, closing marks, and references such as [1].
+
+        k (int): The position of a word. It is returned if the word is no stop, or if no such mark follows.
         """
         if not self._is_stop(k):
             return k
@@ -217,7 +219,7 @@ class _Words:
         return next((end for end in range(k, len(self.texts)) if self.line_breaks[end]), len(self.texts) - 1)
 
     def ends_sentence(self, first: int, stop: int, last: int) -> bool:
-        """Return whether the sentence ends after a stop and the marks that follow it.
+        """Return whether the sentence ends after a stop (a mark that may end it) and the marks that follow.
 
         first (int): The position of the first word of the sentence.
         stop (int): The position of a word, which may be a stop.

@@ -18,8 +18,9 @@ _SET_TAGS = Check(
 class Output:
     """The setting `output` of parsing components: which results they write; `spacy-lpcfg.Output.v1` in a config.
 
-    set_tags ("missing" or bool): Which tags of the trees are written to `token.tag_` too: "missing" for tokens without
-        a tag, True for all, also over tags of other components, whose `pos_` and `lemma_` stay; False for none.
+    set_tags ("missing" or bool): Which tags of the trees are also written to `token.tag_`: "missing" for tokens without
+        a tag; True for all tokens, replacing the tags of other components, but not their `pos_` and `lemma_`; False for
+        none.
     surprisal (bool): Whether to write the surprisal of each token when parsing; otherwise it is computed at the
         first access to `token._.surprisal`.
     threshold (float): Spans with a posterior probability below it are left out, and go to

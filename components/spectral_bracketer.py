@@ -209,7 +209,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         logger.info("%s: learned a bracketer", self.name)
 
     def _learner(self) -> BracketLearner:
-        """Return the learner; if its word vectors are to be those of the vocabulary, with these vectors."""
+        """Return the learner, with the vocabulary's word vectors if its `embedding` is `VocabVectors`."""
         from spacy_lpcfg.bracketing.learner import SpectralBracketer  # with scipy.sparse, which bracketing does without
         from spacy_lpcfg.components.training.vocab_vectors import VocabVectors
 

@@ -9,7 +9,7 @@ from unicodedata import category
 from spacy_lpcfg.parsing.query import Tags
 
 _TAGS = {"en": ("UH", "SYM")}
-"""By language the tag of emoji, which stand where interjections do, and that of other symbols."""
+"""For each language the tag of emoji, which stand where interjections do, and the tag of other symbols."""
 _EMOJI = re.compile("[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]")
 _CATEGORIES = {"So", "Sm", "Sk", "Mn", "Me", "Cf"}  # symbols but currency, and what modifies and joins emoji
 

@@ -14,7 +14,7 @@ _LONG_RUN = re.compile(rf"\S{{{MAX_RUN + 1},}}")
 
 
 def tokenize(nlp: Language, text: str) -> Doc:
-    """Tokenize a text in linear time; runs of more than `MAX_RUN` characters without white space are cut for that.
+    """Tokenize a text in linear time, by cutting runs of more than `MAX_RUN` characters without white space.
 
     RAISES (ValueError): If the text is longer than `nlp.max_length`.
     """

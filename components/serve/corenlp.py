@@ -67,7 +67,8 @@ class Request(NamedTuple):
     def of(cls, properties: Mapping[str, Any]) -> Request:
         """Create a request from CoreNLP's properties; unsupported properties are ignored.
 
-        properties (mapping): Values by name, as for `CoreNLP.annotate`; a flag is set by "true" in any case.
+        properties (mapping): Values by name, as for `CoreNLP.annotate`; a flag is set by "true", in upper or lower
+            case.
         RAISES (ValueError): For annotators not in `ANNOTATORS`, or an output format not in `FORMATS`.
         """
         names = str(properties.get("annotators", _DEFAULT)).replace(" ", "").split(",")

@@ -45,7 +45,7 @@ class CorrectedTrees:
     def take_saved(self, sentences: Sequence[Sequence[str]]) -> None:
         """Read the trees in the file, if it exists, as the saved trees of the sentences with the same words.
 
-        Trees over equal words belong to equal sentences in their order. A tree that equals the given tree of its
+        Sentences with the same words get their trees in the order of the file. A tree that equals the given tree of its
         sentence does not count as saved.
 
         sentences (sequence of sequence of str): The words of all sentences of the text, in treebank spelling.
@@ -68,7 +68,7 @@ class CorrectedTrees:
                 self.saved[position] = tree
 
     def save(self, position: int, tree: Tree) -> None:
-        """Save the tree of a sentence, and write the file with all trees that were given or saved before.
+        """Save the tree of a sentence: write the file with it and with the saved or given trees of the other sentences.
 
         position (int): The number of the sentence in the text, from 0.
         RAISES (ValueError): If the file was changed by another program.

@@ -44,7 +44,7 @@ class OpenSentence:
 
 
 class Corrections:
-    """The sentences of Docs with the decisions of the user about their trees.
+    """The sentences of Docs, with the user's decisions about their trees.
 
     component (ParsingPipe): The parser, which chooses the rest of a tree under the decisions.
     docs (iterable of Doc): Docs that the component has parsed.
@@ -176,7 +176,7 @@ class Corrections:
 
 
 def _open_sentences(component: ParsingPipe, docs: Iterable[Doc]) -> Iterator[OpenSentence]:
-    """Yield the sentences of Docs that have words."""
+    """Yield the sentences of Docs, except for sentences without words."""
     position = 0
     for doc in docs:
         entropies, (evidence_of,) = _entropies(component, doc), component.evidence_of([doc])

@@ -174,9 +174,9 @@ class LocalHandler(BaseHTTPRequestHandler):
     def answer_if_free(
         self, answer: Callable[[], Answer], refuse: Callable[[str], Answer]
     ) -> tuple[HTTPStatus, Answer]:
-        """Answer as `answer_in_turn` does, but with status 503 at once if `MOST_TEXTS` requests are in progress.
+        """Answer as `answer_in_turn` does, but at once with status 503 if `MOST_TEXTS` requests are in progress.
 
-        Arguments and result are those of `answer_in_turn`.
+        Arguments and result are as in `answer_in_turn`.
         """
         if not self.server.texts.acquire(blocking=False):
             message = f"There are {MOST_TEXTS} texts to parse already: try again when they are done."

@@ -37,8 +37,8 @@ NO_PATH = "The {} has no path: set it, for example by --paths.train FILE."
 class FileCorpus:
     """Base class of corpus readers of files, which raise an error for a broken tree or line, or skip it.
 
-    path (path, list of paths, or None): Files, folders or `glob` patterns. None is only for a config that is checked,
-        and an error when reading.
+    path (path, list of paths, or None): Files, folders or `glob` patterns. With None, which lets a config be checked
+        without files, reading raises ValueError.
     limit (int): Maximum number of Docs to read; 0 for all.
     skip_bad (bool): Whether to skip broken trees and lines, and log their number once, instead of raising
         TreebankError.
@@ -90,16 +90,16 @@ class Treebank(FileCorpus):
     """The corpus reader `spacy-lpcfg.Treebank.v1`: a function of `nlp` that yields an Example for each tree.
 
     path (path, list of paths, or None): Files of trees, gzipped or not, `.spacy` files, folders of such files, or
-        `glob` patterns; None as in `FileCorpus`.
+        `glob` patterns; None lets a config be checked without files, but reading then raises ValueError.
     limit (int): Maximum number of Docs to read: one for each tree; the Docs of a `.spacy` file as they are. 0 for
         all.
     skip_bad (bool): Whether to skip malformed trees and log their number, instead of raising TreebankError.
-    gold_tags (bool): Whether the Docs to be parsed have the gold tags, fine and coarse, for a parser with
-        `tags = "given"` and for a bracketer.
+    gold_tags (bool): Whether the predicted Docs get the gold tags, fine and coarse, as a parser with `tags = "given"`
+        and a bracketer need them.
     spans_key (str): Key of the trees in `Doc.spans`.
     dialect (str or None): One of `spacy_lpcfg.trees.formats.DIALECTS`; None to recognize it.
-    functions (bool): Whether categories keep their function labels, as NP-SBJ.
-    coarse_tags (bool): Whether tags are reduced to parts of speech, as N-A to N.
+    functions (bool): Whether constituent labels keep their function labels, as in NP-SBJ.
+    coarse_tags (bool): Whether tags are reduced to parts of speech, such as N-A to N.
 
     Trees in `.spacy` files are used as they are: `dialect`, `functions` and `coarse_tags` do not apply to them.
     """
@@ -126,10 +126,9 @@ class Treebank(FileCorpus):
         self.coarse_tags = coarse_tags
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Yield an Example for each Doc of `docs`, whose errors it raises.
+        """Yield an Example for each Doc of `docs`; errors are as in `docs`.
 
-        nlp (Language): The pipeline, whose tokenizer makes the predicted Doc where the text is known,
-            unless `gold_tags`.
+        nlp (Language): The pipeline. Unless `gold_tags`, its tokenizer makes the predicted Doc where the text is known.
         YIELDS (Example): The reference has words, tags, sentence starts and trees. The predicted Doc has no trees.
         """
         for reference in self.docs(nlp.vocab):
@@ -155,7 +154,7 @@ class Treebank(FileCorpus):
 
 
 def without_trees(doc: Doc, *, tags: bool) -> Doc:
-    """Return a Doc with the words and sentences of a Doc, and if `tags` also its fine and coarse tags."""
+    """Copy a Doc without its trees: its words and sentence starts, and with `tags` its fine and coarse tags."""
     return Doc(
         doc.vocab,
         words=[token.text for token in doc],
@@ -202,7 +201,7 @@ def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
 
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """Yield the Docs of a `.spacy` file; errors are those of `docs_of` and `read_file`."""
+    """Yield the Docs of a `.spacy` file; errors are as in `docs_of` and `read_file`."""
     yield from docs_of(read_file(path), str(path), vocab)
 
 

@@ -79,7 +79,8 @@ class NamedEvidenceLearner(EvidenceLearner):
     name (str): The name of the encoder, as for `find_encoder`.
     lang (str): The language, as for `find_encoder`.
 
-    The settings of `EvidenceLearner` come first; its `encoder` and `start` are replaced by those of the loaded encoder.
+    The settings of `EvidenceLearner` come first; its `encoder` and `start` are replaced by the loaded encoder and the
+    classifier that comes with it.
     """
 
     name: str = AUTO

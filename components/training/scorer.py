@@ -41,18 +41,21 @@ def score_constituents(
 ) -> dict[str, Any]:
     """Score predicted trees against gold trees by EVALB.
 
-    Tokens and sentences of the two Docs may differ, but not the text. Words are split where the other side has a token
-    boundary; sentences are joined where the other side has one sentence.
+    Tokens and sentences of the two Docs may differ, but not the text. Words are split where the other Doc has a token
+    boundary; sentences are joined where the other Doc has a single sentence.
 
     examples (iterable of Example): Examples; those whose reference lacks trees are skipped.
     spans_key (str): Key of the predicted trees in `Doc.spans`.
     gold_key (str or None): Key of the gold trees; None for `spans_key`.
     params (Params): Settings of EVALB.
-    RETURNS (dict): Fractions from 0 to 1, None if no reference has trees; and numbers. evalb_p, evalb_r, evalb_f:
-        Labelled precision, recall and F1. complete_match: Fraction of sentences with all brackets right. tag_acc:
-        Fraction of tags that are right. spans_<key>_p, spans_<key>_r, spans_<key>_f: The same as the first three.
-        spans_<key>_per_type: A dict of "p", "r" and "f" for each label. evalb_n_sentences, evalb_n_error: Number of
-        sentences, and of sentences that could not be scored (see `evaluate`).
+    RETURNS (dict): Fractions from 0 to 1, None if no reference has trees; and two numbers.
+        evalb_p, evalb_r, evalb_f: Labelled precision, recall and F1.
+        complete_match: Fraction of sentences with all brackets right.
+        tag_acc: Fraction of tags that are right.
+        spans_<key>_p, spans_<key>_r, spans_<key>_f: The same as evalb_p, evalb_r, evalb_f.
+        spans_<key>_per_type: A dict of "p", "r" and "f" for each label.
+        evalb_n_sentences: Number of sentences.
+        evalb_n_error: Number of sentences that could not be scored (see `evaluate`).
     RAISES (ValueError): If the Docs of an Example differ in more than tokens and white space.
     """
     pairs = _all_pairs(examples, gold_key or spans_key, spans_key)
@@ -95,8 +98,8 @@ def score_unlabelled(
     spans_key (str): Key of the predicted brackets in `Doc.spans`.
     gold_key (str): Key of the gold trees.
     RETURNS (dict): Fractions from 0 to 1, None if no sentence counts; and a number.
-        brackets_f: F1 over all brackets but those of whole sentences.
-        brackets_f_with_sentence: F1 over all brackets, those of whole sentences included.
+        brackets_f: F1 over all brackets except brackets of whole sentences.
+        brackets_f_with_sentence: F1 over all brackets, including brackets of whole sentences.
         brackets_sentence_f, brackets_sentence_f_with_sentence: The same two, as the mean of the F1 of each sentence.
         spans_<key>_p, spans_<key>_r, spans_<key>_f: Precision, recall and F1, without brackets of whole sentences.
         brackets_n_sentences: Number of sentences that count, which have two or more words besides punctuation.
@@ -128,7 +131,7 @@ def _all_pairs(examples: Iterable[Example], gold_key: str, test_key: str) -> lis
 
 
 def _pairs(eg: Example, gold_key: str, test_key: str) -> Iterator[tuple[list[Tree], list[Tree]]]:
-    """Yield the gold and the predicted trees of each shortest stretch of text that is whole sentences on both sides."""
+    """Yield the gold and predicted trees of each shortest stretch of text that has whole sentences on both sides."""
     gold, test = _Side(eg.reference, gold_key), _Side(eg.predicted, test_key)
     if gold.text != test.text:
         raise ValueError(
@@ -152,7 +155,7 @@ class _Side:
         self.sentence_ends = [self.word_ends[n - 1] for n in accumulate(map(len, self.trees))]
 
     def stretches(self, cuts: list[int], ends: set[int]) -> Iterator[list[Tree]]:
-        """Yield, for each stretch between sentence ends that both sides have, its trees, with words cut into pieces.
+        """Yield the trees of each stretch of text between sentence ends of both sides, with words cut into pieces.
 
         cuts (list of int): The characters after which a word of either side ends.
         ends (set of int): The characters after which a sentence of both sides ends.

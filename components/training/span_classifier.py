@@ -110,8 +110,8 @@ def begin_classifier(model: ClassifierHolder, golds: Sequence[Gold], docs: Seque
 
     The random seed is drawn from numpy's global generator, which spaCy seeds.
 
-    model (ClassifierHolder): The model, which has a grammar in `learned` already, and gets the grammar with the
-        classifier there.
+    model (ClassifierHolder): The model. Its attribute `learned` has a grammar at first, and the grammar with evidence
+        of the classifier afterwards.
     golds (sequence of Gold): All training sentences; they determine the labels and tags of the classifier.
     docs (sequence of Doc): Predicted Docs; the first 10 that are not empty initialize the tok2vec.
     RAISES (ValueError): If the model has learned no grammar, or no tree has a constituent.
@@ -141,7 +141,7 @@ def add_batch(
     model (ClassifierHolder): The model.
     docs (sequence of Doc): The predicted Docs of the batch.
     golds (sequence of sequence of Gold): The gold trees of each Doc.
-    drop (float): The dropout rate of the tok2vec and of the classifier's hidden units, from 0 to 1.
+    drop (float): The dropout rate of the tok2vec and of the word vectors that the classifier reads, from 0 to 1.
     RETURNS (float, int): The loss of the batch, and the number of sentences skipped because of a label or tag that the
         classifier lacks.
     """
@@ -174,9 +174,9 @@ def add_batch(
 def _add_gradients(
     model: ClassifierHolder, weights: Weights, examples: Sequence[Example], drop: float
 ) -> tuple[float, np.ndarray]:
-    """Add the gradients of the classifier's weights to the model; return the loss and the gradients by word vectors.
+    """Add the gradients of the classifier's weights to the model; return the loss and the gradients of word vectors.
 
-    RETURNS (float, (float32, (n_words, width))): The loss; the gradient by the vector of each word of all examples.
+    RETURNS (float, float32 (n_words, width)): The loss, and its gradient with respect to the vector of each word.
     """
     gradients: dict[str, Any] = {name: np.zeros_like(weight) for name, weight in weights.items()}
     shape = sum(len(example.tags) for example in examples), len(weights["before"])

@@ -31,7 +31,7 @@ SUFFIXES = (".tagged", ".tagged.gz", BINARY)
 
 
 class Untagged(ValueError):
-    """Raised for a Doc of which no word has the tags that bracketing needs."""
+    """Raised for a Doc in which no word has a tag of the kind that bracketing needs."""
 
 
 class DocSentence(NamedTuple):
@@ -160,7 +160,8 @@ def read_tag_map(path: str | Path) -> dict[str, str]:
 class TaggedText(FileCorpus):
     """The corpus reader `spacy-lpcfg.TaggedText.v1`: a function of `nlp` that yields Examples of tagged sentences.
 
-    path (path, list of paths, or None): As for `read_sentences`; None as in `FileCorpus`.
+    path (path, list of paths, or None): As for `read_sentences`; None lets a config be checked without files, but
+        reading then raises ValueError.
     limit, skip_bad: As for `FileCorpus`.
     """
 
@@ -170,7 +171,7 @@ class TaggedText(FileCorpus):
         super().__init__(path, limit, skip_bad)
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
-        """Yield Examples whose predicted and reference Doc have the same words and tags; errors are those of `docs`.
+        """Yield Examples whose predicted and reference Doc have the same words and tags; errors are as in `docs`.
 
         YIELDS (Example): A sentence, whose token.tag_ is the tag in the file, and token.pos_ its universal tag; or a
             Doc of a `.spacy` file, with the tags that it has.

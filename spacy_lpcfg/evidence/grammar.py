@@ -102,7 +102,8 @@ def evidence_parser(
     model (EvidenceGrammar): The model.
     decoding (Decoding): How one tree is chosen.
     chart (ChartSettings): Settings of pruning.
-    tau (float or None): Power of the weights of the projection; None for the tau of the model's weights.
+    tau (float or None): Power of the probabilities of trees, see `EvidenceWeights`; None for the tau of the model's
+        weights.
     words (TagDictionary): Tags that words may have.
     RAISES (ValueError): If tau is not above 0, or the grammar lacks a tag of `words`.
     """

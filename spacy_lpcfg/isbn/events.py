@@ -153,7 +153,7 @@ class _Reader:
         self.lengths.append(len(transitions))
 
     def _shift(self, transition: Transition, first: bool) -> list[int]:
-        """Add the decisions of a Shift (tag and word); return the input rows of the tag, the word and its signatures."""
+        """Add the decisions of a Shift (tag and word); return the input rows of tag, word and signatures."""
         vocabulary, tag = self.vocabulary, self.tags[transition.label]
         word = vocabulary.outcome_of(tag, transition.word, first)
         self.choices += self.n_actions, self.first_word, NONE, self.n_actions + tag

@@ -65,7 +65,7 @@ class RareWords:
         return len(self.tag_weights)
 
     def has_word(self, word: str) -> bool:
-        """Return whether the word is rare, or was also seen with a tag under which the network does not know it."""
+        """Return whether the word is rare, or occurs with a tag that the network does not know it with."""
         return f"w {word}" in self._index
 
     def frequent_signatures(self, min_count: float) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ class NetworkVocabulary:
         return masks
 
     def outcome_of(self, tag: int, word: str, first: bool) -> int:
-        """Return the outcome (id of a word with a tag); that of the tag's unknown word if the word is not known with the tag.
+        """Return the outcome (id) of a word with a tag: the tag's unknown word, if the word is not known with the tag.
 
         tag (int): The id of the tag.
         word (str): The word in treebank spelling.
