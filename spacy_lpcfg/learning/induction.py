@@ -22,7 +22,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True, kw_only=True)
 class Induction:
-    """Learner of a pivot grammar from unlabelled automatic trees, such as those of a bracketer (`bracketed_tree`).
+    """Learner of a pivot grammar from unlabelled automatic trees, such as a bracketer predicts (`bracketed_tree`).
 
     The grammar's latent states take the place of categories.
 

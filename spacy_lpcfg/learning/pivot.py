@@ -1,8 +1,8 @@
 """The pivot algorithm: provably correct learning of proper L-PCFGs (Cohen and Collins 2014).
 
 Notation: tau(t) are the values f of an inside tree's pivot features, rho(o) the values g of an outside tree's pivot
-features. The rule below a node is among the former and the rule above it among the latter, as section 6.1 wants for q
-and pi.
+features. The rule below a node is an inside pivot feature, and the rule above it an outside pivot feature, as section
+6.1 requires for q and pi.
 
 The default goes beyond the paper:
 

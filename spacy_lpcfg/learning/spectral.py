@@ -101,7 +101,7 @@ class Spectral(TreebankSettings, Variants):
         return tune(estimate.grammar, held_out, start=self.smoothing, on_step=on_step)[1]
 
     def estimate(self, trees: Iterable[Tree] | IndexedTreebank) -> "SpectralEstimate":
-        """Return the moments of trees, from which grammars of any smoothing can be made; `trees` as in `fit`."""
+        """Compute the moments of trees, from which `SpectralEstimate.grammar` builds grammars; `trees` as in `fit`."""
         treebank = IndexedTreebank.read(trees, self)
         from threadpoolctl import threadpool_limits
 
@@ -115,7 +115,6 @@ class Spectral(TreebankSettings, Variants):
 
 
 def _part_sums(part: Part, bases: Bases) -> ProjectionSums:
-    """Return the sums of the projections of the nodes in a part of a treebank."""
     nodes, n_symbols = part.nodes, len(bases.n_states)
     y, z = bases.project(nodes, part.terminal)
     return ProjectionSums(

@@ -38,8 +38,8 @@ class SplitMerge(EMLearner, TreebankSettings):
 
     It has the settings of `TreebankSettings` too.
 
-    n_states (int): The maximum number of latent states of a symbol (m). There are ceil(log2 m) rounds. A grammar of 32
-        has about as many states in all as a grammar of 16 by another learner.
+    n_states (int): The maximum number of latent states of a symbol (m). There are ceil(log2 m) rounds. With 32, a
+        grammar has about as many states in all as another learner's grammar with 16.
     n_iterations (int): Iterations of EM after the last round, 0 for none; the maximum with held-out trees.
     seed (int): Seed of the noise.
     smoothing (StateSmoothing): Smoothing of the states of a symbol towards each other.

@@ -21,7 +21,7 @@ from spacy_lpcfg.words.signatures import is_signature
 
 
 def build_adapted(prior: Prior, new: NewTrees, latent: Latent, strength: float) -> Grammar:
-    """Build the adapted grammar; its treebank PCFG has the counts of the prior and of the new trees together.
+    """Build the adapted grammar; its weights without states come from the counts of the prior and of the new trees.
 
     prior (Prior): The old grammar, with its expected counts.
     new (NewTrees): The new trees.
@@ -91,7 +91,7 @@ def _boundary_tags(new: NewTrees, visits: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def _lexicon(new: NewTrees, visits: np.ndarray, emissions: np.ndarray) -> Lexicon:
-    """Return the adapted lexicon, in which signatures share their emissions out to rare words.
+    """Return the adapted lexicon, in which the emissions of each signature are divided among its words.
 
     visits (float64, (n_symbols,)): Expected count of each symbol in the prior.
     emissions (float64, (n_pairs, m)): q(x | a, h).
@@ -145,7 +145,7 @@ def _with_rare_words(table: Lexicon, new: NewTrees, visits: np.ndarray) -> Lexic
     unknown words.
 
     table (Lexicon): The lexicon without rare words.
-    visits (float64, (n_symbols,)): Expected count of each symbol in the prior, `strength` trees of the old grammar.
+    visits (float64, (n_symbols,)): Expected count of each symbol in `strength` trees drawn from the old grammar.
     """
     old = new.grammar.lexicon
     if not old.rare_words:

@@ -78,7 +78,7 @@ class PriorEM:
     # Steps
 
     def start(self) -> StateCounts:
-        """Return the counts from which EM starts: the prior's, for as many trees as there are new ones, plus back-off.
+        """Return the counts from which EM starts: back-off, plus the prior's counts times the number of new trees.
 
         The back-off consists of `independent`, without which new trees may have probability 0, and of the pseudo-tokens
         with which new symbols emit unknown words.

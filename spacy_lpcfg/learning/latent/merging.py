@@ -129,7 +129,7 @@ def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarr
 
 
 def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequence[Merge]]:
-    """Select the `n_merges` merges with the smallest losses; return the first merges of each symbol.
+    """Return the merges of each symbol that are among the `n_merges` with the smallest losses over all symbols.
 
     A merge is ranked by its own loss or, if larger, the loss of a merge of its symbol before it, which must be done
     first.

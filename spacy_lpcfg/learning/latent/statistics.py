@@ -74,7 +74,7 @@ class Split:
         return cls(treebank, max_states(treebank.counts.symbols, n_states, tokens_per_state))
 
     def with_states(self, n_states: np.ndarray) -> "Split":
-        """Return a split of the same treebank into other numbers of states.
+        """Return the same treebank, split into other numbers of states.
 
         n_states (int32, (n_symbols,)): States of each symbol.
         """
@@ -104,7 +104,10 @@ class Split:
 
     @cached_property
     def shards(self) -> list[Shard]:
-        """The trees in shards whose size depends on their number alone: sums are equal for any number of workers."""
+        """The trees in shards.
+
+        The size of a shard depends only on the number of trees, so that sums are equal for any number of workers.
+        """
         return [Shard.of(part) for part in self.treebank.parts()]
 
     @property
@@ -153,7 +156,7 @@ class Split:
         return self._sums(posteriors.rules, posteriors.inside * posteriors.outside, posteriors.log_likelihood)
 
     def expect_states(self, states: np.ndarray) -> Expected:
-        """Return the counts of states, where the state of every node is known; the log-likelihood is nan.
+        """Return the counts of states if the state of every node is known; the log-likelihood is nan.
 
         states (int, (n_nodes,)): The state of each node.
         """
@@ -267,7 +270,7 @@ class Split:
         return shared
 
     def grammar(self, expected: Expected, smoothing: StateSmoothing) -> Grammar:
-        """Build the grammar of expected counts, in which general signatures (and so unknown words) are emitted too."""
+        """Build the grammar of expected counts; it emits more general signatures too, and so unknown words."""
         latent = self.normalized(expected.roots, expected.rules, expected.forms, smoothing)
         counts, symbols = self.events.counts, self.events.pairs[:, 0]
         shares = counts / np.bincount(symbols, weights=counts)[symbols]

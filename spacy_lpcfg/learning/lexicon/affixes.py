@@ -1,4 +1,4 @@
-"""Selection of the signatures of unknown words: endings whose words have other tags than words with shorter endings.
+"""Selection of the signatures of unknown words: endings that predict the tags of words better than shorter endings.
 
 Signatures form chains, from one ending to a shorter one (`affix_backoff`). From the shortest on, an ending becomes a
 signature if it predicts the tags of its rare words better than the nearest shorter ending that was selected: if the
@@ -21,7 +21,7 @@ COST = 3.0
 
 
 def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozenset[str]:
-    """Select the signatures whose rare words have other tags than the words of the next broader signature.
+    """Select the signatures whose rare words differ in their tags from the words of the next broader signature.
 
     tags (mapping): For each key (rare word, whether it opens the sentence) a mapping from tags to counts.
     RETURNS (frozenset of str): The selected names of `affix_backoff`, and `UNKNOWN`.

@@ -101,7 +101,7 @@ def boundaries(nodes: Skeletons) -> np.ndarray:
 
     Spans are all nodes of the binarised trees, constituents only the nodes that do not come from binarisation.
 
-    RETURNS (int8, (n_leaves, 2)): For each word, 1 if a span begins there, and 1 if a constituent ends there; else 0.
+    RETURNS (int8, (n_leaves, 2)): For each word 1 or 0: whether it begins a span, and whether it ends a constituent.
     """
     is_complete = np.array([not name.startswith("@") for name in nodes.symbols])[nodes.symbol[nodes.inner]]
     happens = np.zeros((len(nodes.leaves), 2), dtype=np.int8)

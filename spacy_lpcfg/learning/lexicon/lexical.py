@@ -32,8 +32,8 @@ class LexicalSettings:
     """Settings of terminals and of the smoothing of emissions.
 
     rare (int): Words seen at most this often are emitted by their signature.
-    signature_weight (float): Pseudo-tokens of each word, distributed over tags as its signature's tokens are; at 0
-        words keep to the tags that they were seen with, and rare words have all tags of their signature
+    signature_weight (float): Pseudo-tokens of each word, distributed over tags as its signature's tokens are. At 0
+        a word has only the tags that it was seen with, and a rare word has all tags of its signature
         (`rare_words.py`).
     chain_weight (float): Pseudo-tokens of each symbol ("NP|NNP"), distributed over words as its tag's tokens are.
     min_posterior (float): Emissions with less than this P(symbol | terminal) are left out.
@@ -116,10 +116,12 @@ class TreebankVocabulary:
         return terminal
 
     def more_general(self, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:
-        """Return (index in `nodes.leaves`, terminal) for each signature of leaves that a signature emits, int64 (n, 2).
+        """Return a pair for each rare word of the trees and each of its signatures, int64 (n, 2).
 
-        If no signature emits a leaf, the pairs are for all leaves.
+        A rare word is a leaf that a signature emits. If there is none, the pairs are for all leaves. A pair consists of
+        an index in `nodes.leaves` and the id of a signature.
 
+        nodes (Skeletons): The trees.
         terminal (int32, (n_nodes,)): The terminal of each leaf.
         """
         leaves = nodes.leaves

@@ -30,7 +30,7 @@ def with_rare_words(
     tag_of: np.ndarray,
     signature_weight: float,
 ) -> Lexicon:
-    """Return a lexicon in which signatures share their emissions out to rare words, tag by tag.
+    """Return a lexicon in which the emissions of each signature are divided among its words, separately for each tag.
 
     lexicon (Lexicon): The lexicon without rare words.
     vocabulary (TreebankVocabulary): The vocabulary of the treebank; its words seen once are needed.

@@ -65,9 +65,12 @@ class RuleMoments:
     def smoothed(self, outside_mean: np.ndarray, left_mean: np.ndarray, right_mean: np.ndarray, c: float) -> np.ndarray:
         """Return the smoothed third moment, float64 (m_a, m_b, m_c): `ijk`, backed off to products of lower moments.
 
-        With E2, E3 and E4 the products of a second moment and a mean, of the rule's means, and of the symbols' means,
-        it is lambda E + (1 - lambda) (lambda E2 + (1 - lambda) (lambda E3 + (1 - lambda) E4)), lambda = sqrt(n) / (C +
-        sqrt(n)).
+        It is lambda E1 + (1 - lambda) (lambda E2 + (1 - lambda) (lambda E3 + (1 - lambda) E4)), where lambda is
+        sqrt(n) / (C + sqrt(n)), and
+        - E1 is `ijk`;
+        - E2 is the mean of the three products of a second moment and a mean of the rule;
+        - E3 is the product of the rule's three means;
+        - E4 is the product of the symbols' three means.
 
         outside_mean (float64, (m_a,)): H^a, the mean of Z over all nodes of a.
         left_mean (float64, (m_b,)), right_mean (float64, (m_c,)): F^b and F^c, the means of Y over nodes of b and c.

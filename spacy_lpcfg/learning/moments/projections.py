@@ -27,8 +27,9 @@ _MIN_SINGULAR = 1e-4  # share of the largest singular value under which a direct
 class Features:
     """Names of the feature templates that are projected, and the scaling of the features.
 
-    inside, outside, leaf (sequence of str): Feature templates of `features.INSIDE` for nodes with children, of
-        `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
+    inside (sequence of str): Templates of `features.INSIDE` for nodes with children.
+    outside (sequence of str): Templates of `features.OUTSIDE` for all nodes.
+    leaf (sequence of str): Templates of `features.INSIDE` for leaves.
     kappa (float or None): A feature is scaled by sqrt(n / (count + kappa)) (section 3.1 of Cohen et al. 2013); None for
         no scaling.
     RAISES (ValueError): If kappa is below 0, or there are no templates for one of the three kinds.

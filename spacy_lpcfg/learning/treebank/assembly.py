@@ -57,7 +57,7 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class IndexedTreebank:
-    """A treebank in the form from which every learner learns: its nodes, their counts, and the terminals of its words.
+    """A treebank as arrays, from which every learner learns: its nodes, their counts, and the terminals of its words.
 
     nodes (Skeletons): The nodes of all trees.
     counts (Counts): Counts of symbols, roots and rules.
@@ -169,7 +169,7 @@ class Parameters:
     root_vectors (float64, (n_symbols, m)): pi(h | a) or its spectral counterpart E[Y | a at the root]; rows are padded.
     tensors (float64, (sum of m_a * m_b * m_c,)): The tensors of the rules, one after the other, times t(a -> b c | a).
     emissions (Emissions): Emissions of the words.
-    means (float64, (n_symbols, m)): p(h | a) or E[Y | a]; the states of the share of roots that `ROOT_SHARE` adds.
+    means (float64, (n_symbols, m)): p(h | a) or E[Y | a]; also the states of the root weight that `ROOT_SHARE` adds.
     is_proper (bool): Whether all parameters are probabilities.
     """
 

@@ -80,7 +80,7 @@ def _values(context: NodeContext, table: FeatureTable, nodes: np.ndarray) -> Val
 
 
 class Features(NamedTuple):
-    """The distinct inside features, or the distinct outside features, of a set of nodes, sorted by name.
+    """The distinct inside features, or the distinct outside features, of a set of nodes, sorted by `names`.
 
     names, keys (uint64, (d,)): The ids of each feature, see `Values`.
     symbols (int32, (d,)): The symbol of the nodes that have the feature.

@@ -32,7 +32,7 @@ def mix(*columns: np.ndarray | int) -> np.ndarray:
 
 
 class NodeContext:
-    """Columns over the nodes of one shard, computed when needed, from which templates make features.
+    """Attributes of the nodes of one shard, from which templates make features; each array is computed when needed.
 
     skeletons (Skeletons): The shard, with ids of symbols and words that all shards share.
     terminal (int32, (n_nodes,)): The terminal of every leaf; -1 for inner nodes.
@@ -112,9 +112,8 @@ class NodeContext:
 
     @cached_property
     def head_above(self) -> np.ndarray:
-        """Key of the preterminal of the next other head word above each node, uint64 (n_nodes,); 0 if there is none.
-
-        It is the head of the nearest ancestor whose lexical head is not the node's.
+        """Key of the tag that heads the nearest ancestor with another lexical head, uint64 (n_nodes,); 0 if none has
+        one.
         """
         ancestor = self.nodes.parent.copy()
         pending = np.flatnonzero(ancestor != NONE)

@@ -62,8 +62,8 @@ def _read_file(
 
     skips (bool): Whether to skip broken trees instead of raising their errors.
     form (dict): Further keyword arguments of `read_trees`.
-    RETURNS (tuple): The node table, the number of trees, the errors of skipped trees, and the counts of what the
-        dialect left out and of the trees beyond each limit.
+    RETURNS (tuple): The node table, the number of trees, the errors of skipped trees, the counts of elements that the
+        dialect removes, and the counts of trees beyond each limit.
     """
     errors: list[TreebankError] = []
     dropped, left_out = Counter[str](), Counter[str]()

@@ -248,5 +248,4 @@ def _shifted(nodes: np.ndarray, by: int | np.ndarray) -> np.ndarray:
 
 
 def _ids(names: Sequence[str], ids: Mapping[str, int]) -> np.ndarray:
-    """Return the id of each name, int32."""
     return np.array([ids[name] for name in names], dtype=np.int32)
