@@ -1,4 +1,4 @@
-"""Back-off rules, with which sentences can be parsed that have no parse under the treebank's own rules.
+"""Back-off rules: additional rules for sentences that have no parse under the rules of the treebank.
 
 Horizontal back-off allows any two children that were seen below a label to be siblings, as in a Markov grammar of order
 0 (Klein and Manning 2003, "Accurate unlexicalized parsing", section 2). Below the most frequent root, glue rules join
@@ -27,7 +27,7 @@ SHARE = 1e-4  # minimum product of the shares of two children
 
 
 def with_backoff(grammar: AnyGrammar) -> AnyGrammar:
-    """Return a copy of a grammar with back-off rules, not proper any more, as the weights of a symbol sum to over 1.
+    """Return a copy of a grammar with back-off rules; it is not proper, as the weights of a symbol sum to more than 1.
 
     Let u(c) be the share of c among the constituents below a label X and its binarisation symbols @X. The new rules are
 

@@ -46,10 +46,7 @@ def tensor_bytes(tensors: Tensors) -> float:
 
 
 def _check_room(n_bytes: float) -> None:
-    """Check that a parser of `n_bytes` bytes fits the memory limit.
-
-    RAISES (ModelError): If the parser is too large.
-    """
+    """Raise ModelError if a parser of `n_bytes` bytes exceeds the memory limit."""
     try:
         check_room(n_bytes, what="A parser by it")
     except StorageError as error:

@@ -19,7 +19,7 @@ class Classifier:
     """Log-linear classifier: a sparse table with a row (output, weight) for each nonzero weight, grouped by feature.
 
     The outputs of a grammar's classifier are its preterminal symbols, then "a span begins at the word", then "a span
-    ends at the word". Features are those of `windows.py`.
+    ends at the word". Features are defined in `windows.py`.
 
     features (int32, (n_features,)): Sorted keys of the features that have weights.
     offsets (int32, (n_features + 1,)): The rows of feature f are `offsets[f]:offsets[f + 1]`.

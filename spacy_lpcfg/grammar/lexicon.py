@@ -3,8 +3,7 @@
 A grammar emits *terminals*. A word that is frequent in training is a terminal of its own. Any other word is emitted
 through the first of its signatures that the grammar knows (`words/signatures.py`). Every grammar knows the most general
 signature, `<form>`. A rare word (seen in training, but emitted through a signature) has the latent states and the tags
-of its signature, and the tags that it was seen with get more weight. An unknown word has the tags of its signature, and
-of its word class if classes were learned from raw text.
+of its signature, and the tags that it was seen with get more weight. An unknown word has the tags of its signature.
 
 The vocabulary consists of the known words and of the signatures, each of which stands for all unknown words that have
 it. The probabilities of the vocabulary sum to 1 at every position. The first word of a sentence is special:
