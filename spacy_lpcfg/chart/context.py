@@ -32,10 +32,12 @@ class SentenceContext(NamedTuple):
     first_row (int32, (n + 1,)): The rows of word i are `rows[first_row[i]:first_row[i + 1]]`.
     rows (int32, (n_rows,)): The rows of the lexicon that emit each word, without rows of pruned symbols.
     row_scales (float64, (n_rows,)): Factors of the emission probabilities of these rows.
-    left_fit, right_fit (float64, (n + 1, n_symbols)): Figures of merit, for the beam only: how well a symbol that
-        begins at a fencepost fits the word before it, and how well a symbol that ends there fits the word after it.
-    may_begin, may_end (int8, (n + 1,)): Whether a span of several words may begin at a fencepost, and whether a
-        constituent of several words may end there.
+    left_fit (float64, (n + 1, n_symbols)): Figure of merit, for the beam only: how well a symbol that begins at a
+        fencepost fits the word before the fencepost.
+    right_fit (float64, (n + 1, n_symbols)): Likewise, how well a symbol that ends at a fencepost fits the word after
+        the fencepost.
+    may_begin (int8, (n + 1,)): Whether a span of several words may begin at a fencepost.
+    may_end (int8, (n + 1,)): Whether a constituent of several words may end at a fencepost.
     """
 
     first_row: np.ndarray

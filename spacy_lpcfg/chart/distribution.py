@@ -116,7 +116,7 @@ class ForestDistribution(ABC):
     def best(self) -> np.ndarray:
         """Return a derivation of the most probable tree, as the indices of its items in pre-order, int32 (n_nodes,).
 
-        The tree is that of `n_best(1)`, which says how far the search is exact.
+        The tree is the first one of `n_best`, whose docstring says how exact the search is.
         """
         ((_, _, nodes),) = self._ranked(1)
         return np.array(nodes, dtype=np.int32)
@@ -134,7 +134,7 @@ class ForestDistribution(ABC):
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
         """Draw n trees from P(tree | words), independently and with replacement.
 
-        RAISES (ValueError): If n is not a whole number from 1 to `MAX_SAMPLES`, or the seed is not one from 0 on.
+        RAISES (ValueError): If n is not a whole number from 1 to `MAX_SAMPLES`, or the seed is not a whole number >= 0.
         """
         check_samples(n, seed)
         uniforms = np.random.default_rng(seed).random((n, len(self.trees.words)))

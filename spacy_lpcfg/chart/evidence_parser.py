@@ -53,8 +53,8 @@ class EvidenceParser(Parser):
     of sentences, of trees with their words, and of prefixes come from the grammar alone, since evidence of a word has
     seen the words after it.
 
-    grammar (Grammar): A grammar of any learner. Back-off rules, by which symbols combine children that the treebank
-        only has apart, are added.
+    grammar (Grammar): A grammar of any learner. The parser adds back-off rules, which combine children that
+        the treebank has below the same label, but not next to each other.
     evidence (EvidenceModel): The model that computes evidence for queries without evidence.
     weights (EvidenceWeights): Weights of the evidence, and tau.
     settings (ChartSettings): Settings of pruning. With evidence its thresholds are multiplied by small constants, since

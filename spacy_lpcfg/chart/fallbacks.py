@@ -4,7 +4,8 @@ If the parser's chart has no tree, the first of these that applies returns one:
 
 1. One word: the most frequent root label over it.
 2. A chart that is too large for memory: trees of pieces of the sentence, joined.
-3. A grammar with back-off rules: its symbols combine children that the treebank only has apart.
+3. A grammar with back-off rules, which combine children that the treebank has below the same label, but not next to
+   each other.
 4. Constraints that no tree satisfies: the tree without constraints.
 5. Otherwise: the fewest constituents that cover the words, joined.
 """

@@ -92,9 +92,9 @@ class Parser(SentenceParser):
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """The questions that the parser answers: all of them if the grammar has probabilities of trees.
+        """The questions that the parser answers: all of `ANSWERS` if the grammar has probabilities of trees.
 
-        Otherwise there are "states", and with a projection "distribution" too.
+        Otherwise only "states", and with a projection (tempered distribution over trees) also "distribution".
         """
         if self.grammar.has_tree_probabilities:
             return ANSWERS
@@ -133,8 +133,8 @@ class Parser(SentenceParser):
     def tempered_posteriors(self, query: Sentence, taus: Sequence[float]) -> list[Posteriors]:
         """Return the posteriors of a sentence for each tau, under projections of the same chart.
 
-        taus (sequence of float): Powers of the weights of the projection (`Projection`), above 0. The parser's own is
-            ignored.
+        taus (sequence of float): Powers of the weights of the projection (`Projection`), above 0. The tau of the parser
+            is ignored.
         RETURNS (list of Posteriors): The posteriors for each power; if the grammar has no tree over the whole sentence,
             the scores of the tree that `parse` returns.
         """
@@ -203,7 +203,7 @@ class Parser(SentenceParser):
     def tree_log_probability(self, tree: Tree) -> float:
         """Return the exact ln P(tree, words) of a tree with its tags, summed over all of its binarisations.
 
-        It is at most `log_probability` of the words, as both look words up as they are written, see `context`.
+        The result is at most `log_probability` of the words, as both look words up as they are written, see `context`.
 
         tree (Tree): An n-ary tree in treebank spelling; it is normalized as for learning.
         RETURNS (float): The log-probability in nats; -inf if the grammar cannot generate the tree.
@@ -230,8 +230,8 @@ class Parser(SentenceParser):
     def log_probability(self, query: Sentence) -> float:
         """Return ln P(words) in nats under the grammar, see `Prefixes.log_probability`; errors are as for `surprisal`.
 
-        `Parse.log_probability` comes from a chart that is pruned for parsing, and is some tenths lower; but it may be
-        higher for a sentence in capitals or a headline, see `context`.
+        `Parse.log_probability` comes from a chart that is pruned for parsing, and is some tenths of a nat lower. It may
+        be higher for a sentence in capitals or a headline, see `context`.
         """
         self.require("log_probability")
         return self.prefixes.log_probability(Query.of(query).words)

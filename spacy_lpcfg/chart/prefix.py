@@ -45,7 +45,7 @@ class Prefixes:
 
     grammar (Grammar): A proper grammar.
     fine (FineGrammar): The latent tables of the grammar.
-    threshold (float): Constituents whose approximate posterior, given the words up to their end, is lower are pruned.
+    threshold (float): Constituents with a lower approximate posterior, given the words up to their end, are pruned.
         At 0 the probabilities are exact to float32 precision, otherwise they are lower bounds.
     RAISES (TooLargeError): If matrices over all states of all symbols take more memory than is allowed.
     """
@@ -89,8 +89,8 @@ class Prefixes:
         terminals (int32, (n,)): The id of each word's terminal, from `Lexicon.look_up`.
         tag_factors (float64, (n, n_tags)): The factor of each word under each tag, from `Lexicon.look_up`.
         RETURNS (float64, (n + 2,)): In nats, ln P(a sentence begins with the first k words) for k from 0 to n, and
-            finally ln P(the n words are a sentence). Values begin with 0 and do not rise but for rounding. They are
-            -inf from the first word on with which no sentence of the grammar continues.
+            finally ln P(the n words are a sentence). Values begin with 0 and do not rise but for rounding. If no
+            sentence of the grammar begins with the first k words, values are -inf from index k on.
         RAISES (ValueError): If trees below some states of the grammar never end.
         """
         chart = PrefixChart(self._fine, self._index, self._grammar, self._threshold)
