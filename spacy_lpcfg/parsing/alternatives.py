@@ -50,7 +50,7 @@ class DoubtfulBracket(NamedTuple):
 def doubtful_brackets(
     scores: Sequence[tuple[Span, float]], posteriors: Mapping[Span, float], *, threshold: float = DOUBTFUL
 ) -> list[DoubtfulBracket]:
-    """Return the uncertain brackets of a sentence, in pre-order: some of its tree, and some that the tree lacks.
+    """Return the uncertain brackets of a sentence, in pre-order: brackets in the tree, and brackets missing from it.
 
     A bracket of the tree is uncertain if its probability is below `threshold`. A bracket that the tree lacks is
     uncertain if its probability is above 1 - `threshold`, and at least `LIKELY_RIVAL`. Two brackets of the tree are

@@ -19,7 +19,7 @@ class Constraints:
     forbidden (tuple of (start, end, label)): Brackets that the tree must not have.
     whole (tuple of (start, end)): Spans that no bracket of the tree may cross. A span need not be a bracket itself.
 
-    Constraints are true, as in `if constraints`, unless there are none.
+    `bool(constraints)` is False if there are none.
     """
 
     required: tuple[Span, ...] = ()
@@ -81,7 +81,7 @@ def crosses(start: int, end: int, other_start: int, other_end: int) -> bool:
 
 
 def find_crossing(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """Return two spans that cross each other, the one that starts first before the other; None if no two do."""
+    """Return two spans that cross each other, in the order of their starts; None if no spans cross."""
     around: list[tuple[int, int]] = []
     for start, end in sorted(set(spans), key=lambda span: (span[0], -span[1])):
         while around and around[-1][1] <= start:

@@ -1,4 +1,4 @@
-"""The table of decodings: how one tree is chosen among the trees that a model finds, and which models support which.
+"""The table of decodings: ways to choose one tree from a model's result, and the models that support each.
 
 The names that settings accept, the texts of errors, and the table of decodings in the documentation are generated from
 this table.
@@ -101,7 +101,7 @@ class MinimumRisk(Decoding):
 class MaxRule(Decoding):
     """Max-rule decoding: the tree with the largest expected number of correct rules (Goodman 1996).
 
-    The papers on spectral learning decode so.
+    The papers on spectral learning use it.
     """
 
     name = "max-rule"

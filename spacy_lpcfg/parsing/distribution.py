@@ -62,6 +62,6 @@ def check_n_best(n: int) -> None:
 
 
 def check_samples(n: int, seed: int) -> None:
-    """Raise ValueError if n is not a whole number from 1 to `MAX_SAMPLES`, or the seed is not one from 0 on."""
+    """Raise ValueError if n is not a whole number from 1 to `MAX_SAMPLES`, or the seed is not a whole number >= 0."""
     whole(1, MAX_SAMPLES)(n=n)
     SEED(seed=seed)

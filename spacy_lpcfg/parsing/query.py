@@ -21,7 +21,7 @@ class Query:
         that the model does not know are ignored.
     tag_weight (float): Factor by which all tags but the given one become less likely: 0 takes tags as given, 1 ignores
         them, and values between make them a prior. Networks ignore tags unless it is 0.
-    constraints (Constraints): Brackets that the tree must have or must not have.
+    constraints (Constraints): Brackets that the tree must or must not have, and spans that no bracket may cross.
     listed_tags (sequence of sequence of str, or None): The tags that a tag dictionary lists for each word, an empty
         sequence for a word that it lacks; None to look them up in the tag dictionary of the parser, if it has one.
     evidence (EvidenceSource or None): Evidence for the words, such as `Evidence`; None to let the model compute it, if
@@ -68,5 +68,5 @@ class Query:
         return Query(words, tags, self.tag_weight, listed_tags=listed, evidence=evidence)
 
     def free(self) -> Query:
-        """Return the same query without constraints."""
+        """Return the query without its constraints."""
         return replace(self, constraints=NO_CONSTRAINTS)
