@@ -81,7 +81,7 @@ def holds_trees(opening: Sequence[str]) -> bool:
 
 
 def _is_bracketed(line: str) -> bool:
-    """Return whether a line begins a tree, rather than with a tagged word such as `(/-LRB-` or `(:/UH`."""
+    """Return whether a line begins with a tree rather than with a tagged word such as `(/-LRB-` or `(:/UH`."""
     items = _ITEM.findall(line)
     if not items or not items[0].startswith("("):
         return False

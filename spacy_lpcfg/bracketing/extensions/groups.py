@@ -1,9 +1,8 @@
-"""Coarse anchors: clusters of tags or word classes with similar neighbours, by agglomerative clustering.
+"""Coarse anchors (groups of tags that share covariances): clusters of tags or word classes with similar neighbours.
 
-Word pairs are counted in a table of covariances by the anchors of their tags. With these groups brackets are
-more accurate than with the anchors of Parikh et al. (2014), the universal tags: the bracketer needs the
-covariance of the two words given their anchors, and little of it is left if tags that alternate in the same
-slot are told apart.
+Word pairs are counted in a table of covariances by the anchors of their tags. With these groups brackets are more
+accurate than with the anchors of Parikh et al. (2014), the universal tags: the bracketer needs the covariance of the
+two words given their anchors, and little of it is left if tags that alternate in the same slot are told apart.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,8 +20,8 @@ from spacy_lpcfg.checks import COUNT
 class TagGroups:
     """Anchors that are groups of tags with similar neighbours, by agglomerative clustering.
 
-    At first each tag is a group. Then the two groups are merged, again and again, whose merger loses the least mutual
-    information between a tag and its neighbours on either side.
+    At first each tag is a group. Each step then merges the two groups whose merger loses the least mutual information
+    between a tag and its neighbours on either side.
 
     n_groups (int): Number of groups.
     RAISES (ValueError): If `n_groups` is below 1.

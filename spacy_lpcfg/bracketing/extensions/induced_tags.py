@@ -3,7 +3,8 @@
 Classes of frequent words are learned by `words.learning.learn_classes`; other words are classified by letter case,
 shape and ending. The universal tags, as far as the bracketer distinguishes them, follow from where the classes occur:
 
-1. Finite verbs are the classes of which most short sentences have exactly one word, neither the first nor the last.
+1. Finite verbs are the set of classes such that most short sentences have exactly one word of these classes, which is
+   neither the first nor the last.
 2. All other classes are merged into a few groups, each time the two groups that lose the least mutual information
    between a class and its neighbours. The group with most tokens is of nouns.
 3. Modifiers are the groups that stand before nouns more often than by chance, and after nouns less often.
@@ -144,12 +145,13 @@ def _pairs(tagged: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[str]]:
 
 
 def finite_verbs(tagged: Iterable[Sequence[str]]) -> list[str]:
-    """Return the classes of which most short sentences have exactly one word, neither the first nor the last.
+    """Return a set of classes such that most short sentences have exactly one of its words, neither first nor last.
 
     The set is found by hill climbing from each class: a step adds or removes one class, so that as many sentences as
     possible have exactly one word of the set.
 
     tagged (iterable of sequence of str): The names of the classes in each sentence.
+    RETURNS (list of str): The names of the classes in the set, sorted; [] if no sentence is short enough.
     """
     rows = [row for row in map(_simple, tagged) if _LEAST_WORDS <= len(row) <= _MOST_WORDS]
     names = sorted({name for row in rows for name in row if name.startswith("C")})

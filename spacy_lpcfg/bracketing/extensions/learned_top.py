@@ -47,9 +47,11 @@ class TopScores(NamedTuple):
     def _clause(self, sentence: Plain, symbols: bytes, verbs: Sequence[int]) -> int:
         """Return the position of the word after the last clause boundary at a comma, semicolon or colon; 0 if none.
 
-        At a clause boundary, a verb is before it, and after it a subject (the next noun or pronoun) with a finite verb
-        behind the subject, whose cue scores `_LEAST_CUE` or more (less after relative pronouns, for example). Differs
-        from rule 1 of `heuristic_split` in this score, and in that pronouns can be subjects.
+        A mark is a clause boundary if
+        - there is a verb before it;
+        - after it there is a subject (the next noun or pronoun), and after the subject a finite verb;
+        - the cue of this verb scores `_LEAST_CUE` or more (cues such as relative pronouns score less).
+        Differs from rule 1 of `heuristic_split` in this score, and in that pronouns can be subjects.
         """
         for split in reversed(_separated(sentence)):
             subject = next(
@@ -94,7 +96,7 @@ def cue(sentence: Plain, symbols: bytes, verb: int) -> int:
 def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0) -> TopScores:
     """Learn `TopScores`: the log-odds of each cue (see `cue`) to stand before the only verb of a sentence.
 
-    The cues of the only finite verbs are compared with those of verbs in sentences with several.
+    Cues of the only finite verb of a sentence are compared with cues of the verbs in sentences with several.
 
     sentences (iterable of (Plain, bytes)): Sentences, and the symbols of their words, from `Symbols.encode`.
     first (float): Bonus of the first verb, see `TopScores`.

@@ -28,7 +28,8 @@ class SelfTraining:
     max_length (int): Maximum number of words, without punctuation, of training sentences.
     n_words (int): Number of frequent words that have their own symbols.
     elsewhere (float): Pseudo-count of every yield and context outside of brackets; in brackets it is 0.5.
-    first_verb (float or None): `first` of `TopScores`; None for the paper's rule for the top split.
+    first_verb (float or None): Bonus of the first verb in the learned rule for the top split (division of the sentence
+        in two), see `TopScores`; None for the paper's rule.
     is_flat (bool): Whether brackets that treebanks do not annotate are removed, see `SpanModel`.
     RAISES (ValueError): If n_rounds is below 1, n_words below 0, max_length below 3, or elsewhere not above 0.
     """
@@ -53,7 +54,7 @@ class Text(NamedTuple):
     lengths (int32, (n_sentences,)): Numbers of words in the sentences.
     symbols (uint8, (n,)): Symbols of the words, from `Symbols.encode`.
     segments (int32, (n,)): Segments of the words, as in `Plain`.
-    splits (int32, (n_sentences,)): Position, in its sentence, of the word before which the top split is.
+    splits (int32, (n_sentences,)): Top split of each sentence: the position of the first word after it.
     """
 
     lengths: np.ndarray
@@ -63,7 +64,7 @@ class Text(NamedTuple):
 
 
 class SpanTable(NamedTuple):
-    """The log-odds of yields and contexts by their keys; `SpanModel` has the same fields."""
+    """Log-odds of yields (words) and contexts (neighbours) of spans by their keys, with fields as in `SpanModel`."""
 
     keys: np.ndarray
     values: np.ndarray

@@ -24,7 +24,7 @@ class SpanModel:
     symbols (Symbols): The encoding of words.
     keys (int64, (n,)), values (float32, (n,)): Log-odds of yields and contexts by their keys from `_spans.span_keys`.
     unseen (float64, (2,)): Log-odds of unseen yields and of unseen contexts.
-    top (TopScores or None): The rule for the top split; None for the paper's rule.
+    top (TopScores or None): The rule for the top split (division of the sentence in two); None for the paper's rule.
     is_flat (bool): Whether brackets that treebanks do not annotate are removed from the best tree: brackets that begin
         with a coordinator or an interjection, over an adverb with the verb phrase after it, and within groups of
         nominal words, as in `the [old house]`.

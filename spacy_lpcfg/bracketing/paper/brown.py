@@ -24,8 +24,8 @@ _VOCABULARY_SIZE = 20_000  # most words with a cluster; others are represented b
 class Brown:
     """Learner of word vectors from Brown clusters (section 4.1 of Parikh, Cohen and Xing 2014).
 
-    A word's vector is the first log2(C) bits of its cluster's path in the binary tree of clusters, and the cluster
-    one-hot.
+    A word's vector is the first log2(C) bits of its cluster's path in the binary tree of clusters, followed by the
+    one-hot vector of the cluster.
 
     n_clusters (int): Number of clusters C, a power of two.
     """

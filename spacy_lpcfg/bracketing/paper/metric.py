@@ -55,10 +55,10 @@ def distance_table(table: Covariances, *, m: int, gamma: float, n_distances: int
     m (int): Number of singular values.
     gamma (float): The bandwidth of `kernel`.
     n_distances (int): The largest distance.
-    min_pairs (float): A pair of anchors that has fewer pairs of words at a distance (weighted by `kernel`), or a
-        smaller rank than m, takes the value of all tags together at this distance. If these have too few pairs or too
-        small a rank there, they take their value at the next larger distance with enough, or at the largest such
-        distance.
+    min_pairs (float): Minimum number of pairs of words (weighted by `kernel`) for a pair of anchors at a distance. With
+        fewer, or with a covariance of smaller rank than m, the value of all tags together at this distance is taken. If
+        all tags together have fewer than m pairs or a smaller rank there, their value at the next larger distance with
+        enough is taken, or else at the largest such distance.
     RAISES (ValueError): If m is not from 1 to the dimension of the vectors, or all tags together have a smaller rank
         than m at every distance.
     """
