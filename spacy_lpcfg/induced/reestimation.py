@@ -29,8 +29,8 @@ class Reestimation:
     n_states (int): Number of states of the grammar.
     n_words (int): Number of frequent words that are terminals of the grammar; other words are replaced by their tags.
     max_words (int): Sentences of more than `max_words` words are left out.
-    strengths (sequence of float): Natural logarithm of the weight of the given spans at each stage, 0
-        or more; 0 ignores the given trees.
+    strengths (sequence of float): Natural logarithm of the weight of the given spans at each stage, 0 or more; 0
+        ignores the given trees.
     n_iterations (int): Iterations of EM at each strength.
     prior (float): Pseudo-count of each state in the M step, see `Counts.maximize`.
     seed (int): Seed of the grammar from which EM starts.
