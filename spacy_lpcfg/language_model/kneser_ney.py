@@ -115,7 +115,6 @@ def count_ngrams(grams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _merged(grams: np.ndarray, counts: np.ndarray, n_words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Merge equal n-grams and sum their counts."""
     first, group_of = np.arange(len(grams)), np.zeros(len(grams), dtype=np.int64)
     for column in grams.T:
         _, first, group_of = np.unique(group_of.reshape(-1) * n_words + column, return_index=True, return_inverse=True)

@@ -4,7 +4,7 @@ Section 5.2 of Cohen and Collins (2014), which solves their matrix decomposition
 f and g are a row and a column of Q, and h is a latent state. phi(g) represents g in l = m dimensions. The vectors v_f =
 E[phi(g) | f] lie in the convex hull of the vectors of m pivots, and the weights of this mixture are p(h | f).
 
-Differs from the paper on counts of a sample, by its regularization: (1) only frequent words may be pivots, because
+Differs from the paper by its regularization, since counts are only a sample: (1) only frequent words may be pivots, as
 the extremes of the hull are noise otherwise; (2) the CCA is regularised; (3) v_f of rare f are drawn towards the mean;
 (4) every p(h | f) is drawn towards p(h), so that no probability is zero; (5) the concave EM of section 8 ends early.
 """

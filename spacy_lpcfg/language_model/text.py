@@ -73,9 +73,8 @@ class TextVocabulary:
 
         sentences (iterable of sentences): The text; a sentence is a sequence of words.
         order (int): Length of the n-grams, at least 2.
-        RETURNS (int32, (n_tokens + n_sentences, order)): Word ids, one n-gram a row. A sentence is padded with order -
-            1 boundaries
-        before it and one after it.
+        RETURNS (int32, (n_tokens + n_sentences, order)): Word ids, one n-gram a row. Each sentence is padded with
+            `order - 1` boundaries before it, and one after it.
         """
         edges = [EDGE_ID] * (order - 1)
         ids = [*edges]
