@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def _refuse_bare_sources() -> None:
-    """Refuse to be imported from a checkout that is not installed, which Python finds first in the current folder.
+    """Refuse to run from uninstalled sources of a checkout, which Python finds first in the current folder.
 
     RAISES (ImportError): If the kernels are not compiled, or `components` is not found.
     """

@@ -69,7 +69,7 @@ def number(description: str, holds: Callable[[Any], bool]) -> Check:
 
 
 def whole(minimum: int, maximum: int | None = None) -> Check:
-    """Return a check for a whole number in a range; None for no maximum."""
+    """Return a check for a whole number from `minimum` to `maximum`, both included; None for no maximum."""
     range_text = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum:,}"
     return Check(
         f"a whole number {range_text}",

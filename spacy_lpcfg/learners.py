@@ -30,9 +30,9 @@ class NamedLearner:
     load (callable): Imports and returns the class of the learner, a frozen dataclass of settings.
     command (str): The command `spacy-lpcfg learn COMMAND` that runs the learner.
     component (str): The component of a pipeline that holds the learned model.
-    takes_evidence (bool): Whether evidence can be learned together with the grammar, which the setting `evidence`
-        decides.
-    has_evidence (bool): Whether evidence is learned with the default variant if the setting `evidence` is None.
+    takes_evidence (bool): Whether the setting `evidence` can add evidence to the grammar: scores of spans and tags
+        from a classifier.
+    has_evidence (bool): Whether the default variant learns evidence if the setting `evidence` is None.
     """
 
     name: str
@@ -51,7 +51,7 @@ class NamedLearner:
 
     @property
     def has_variants(self) -> bool:
-        """Whether the learner has variants (`Variants`), which have the settings of papers."""
+        """Whether the learner has variants: named sets of settings, such as the settings of a paper (`Variants`)."""
         return issubclass(self.load(), Variants)
 
     def defaults(self, variant: str | int = DEFAULT) -> Any:

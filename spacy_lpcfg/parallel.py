@@ -132,7 +132,7 @@ class _Workers:
         self.death: type[Exception] = _killed_worker() if n_process is None else BrokenProcessPool
 
     def run(self, items: Iterable[Any], return_as: str) -> Any:
-        """Return pairs of an item and its result, in the form and order that joblib's `return_as` says."""
+        """Call the function for all items; return pairs of an item and its result, in joblib's form `return_as`."""
         from joblib import Parallel, delayed
 
         if self.n_process is None:  # the backend replaces an argument that it has sent to the workers
@@ -161,7 +161,7 @@ def _killed_worker() -> type[Exception]:
 
 
 def _begin(function: Callable[[Any], Any], parent: int) -> None:
-    """Make a process a worker, which leaves Ctrl-C to the main process and ends with it."""
+    """Initialize a worker process: keep the function, ignore Ctrl-C, and exit when the process `parent` ends."""
     global _function
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
@@ -179,7 +179,7 @@ def _call_here(item: Item) -> tuple[Item, Any]:
 
 
 def _call_there(function: Callable[[Item], Result], item: Item) -> tuple[Item, Result]:
-    """Call a copy of a function that each thread of a worker has for itself: a pipeline reads one file at a time."""
+    """Call this thread's own copy of a function, since a pipeline can read only one file at a time."""
     if getattr(_of_thread, "original", None) is not function:
         _of_thread.original, _of_thread.copy = function, deepcopy(function)
     return item, _of_thread.copy(item)

@@ -1,4 +1,4 @@
-"""Matrix products in one thread: further threads of BLAS would busy-wait for as long as the rest of a parse."""
+"""Matrix products in one thread: more threads of BLAS would busy-wait during the rest of a parse."""
 
 from __future__ import annotations
 

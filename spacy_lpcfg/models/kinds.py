@@ -55,7 +55,8 @@ def make_parser(model: ParsingModel, *, decoding: Decoding | str | None = None, 
     settings (Any): Keyword arguments, of which each kind of model takes some; None for the default.
         - chart (ChartSettings): How charts are pruned, for grammars with and without evidence.
         - search (BeamSettings): How the beam search prunes, for networks.
-        - tau (float): The power of the probabilities of trees, for grammars and networks; by default the model's tau.
+        - tau (float): The power to which probabilities of trees are raised, for grammars and networks; by default
+          the model's tau.
         - words (TagDictionary): Tags that words may have, for grammars.
     RAISES (ValueError): If the model does not support the decoding, or does not take one of the settings.
     """
@@ -75,7 +76,7 @@ def make_parser(model: ParsingModel, *, decoding: Decoding | str | None = None, 
 
 
 def usable_settings(model: ParsingModel, **settings: Any) -> dict[str, Any]:
-    """Return those of the given settings that `make_parser` takes for the kind of a model."""
+    """Return only the settings that `make_parser` takes for the kind of a model."""
     names = KINDS[model.kind].settings
     return {name: value for name, value in settings.items() if name in names}
 
