@@ -23,7 +23,7 @@ Command = Literal["parser", "bracketer", "unsupervised", "lm"]
 
 @dataclass(frozen=True)
 class NamedLearner:
-    """A learner in the table.
+    """An entry of the table `LEARNERS`.
 
     name (str): The name in commands and configs.
     sentence (str): What the learner learns, in one sentence.

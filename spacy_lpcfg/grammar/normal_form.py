@@ -172,9 +172,7 @@ class _Chains:
         return self._of[symbol]
 
     def share(self, chain: Chain) -> float:
-        """Return the probability that a chain's last symbol has a word below it; if the chain has no words, a pair of
-        children.
-        """
+        """Return the probability that a chain's last symbol has any word (or any pair of children) below it."""
         of_end = (self.words, self.pairs, self.unary)
         if sum(chain.end in part for part in of_end) == 1:
             return 1.0

@@ -87,7 +87,7 @@ def _kind(char: str) -> str:
 
 
 def _key(text: str) -> int:
-    """Return a machine-independent hash of a text that is never 0, the key of attributes outside a sentence."""
+    """Return a machine-independent hash of a text, never 0, since 0 stands for attributes outside a sentence."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little") | 1
 

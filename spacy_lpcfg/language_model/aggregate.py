@@ -46,7 +46,7 @@ class Bigrams:
 
     @classmethod
     def of_matrix(cls, matrix: sparse.csr_matrix) -> Bigrams:
-        """Take the bigrams from a matrix of counts (or probabilities), (n_words, n_words), with a row for each w1."""
+        """Create bigrams from a matrix of counts or probabilities, (n_words, n_words), with a row for each w1."""
         matrix = matrix.copy()
         matrix.sum_duplicates()
         matrix.eliminate_zeros()

@@ -110,7 +110,7 @@ class _StepReport(Protocol):
 
 
 def meta_of(reports: Iterable[object]) -> dict[str, Any]:
-    """Return what a pipeline's meta records of learning, as a dict with at most two entries.
+    """Return the entries about learning for a pipeline's meta, as a dict with at most two keys.
 
     - "fit": a list with the values of each step of EM, or of each epoch of a network;
     - "singular_values": the dict of the last `SingularValues`.

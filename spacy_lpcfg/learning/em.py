@@ -128,7 +128,7 @@ class EMLearner:
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Learn a grammar from trees: after the last iteration, or after the one with the best F1 on held-out trees.
+        """Learn a grammar from trees: the grammar of the last iteration, or of the best one by F1 on held-out trees.
 
         trees (Iterable[Tree] or IndexedTreebank): Read once; raw or normalised.
         held_out (Iterable[Tree] or None): Trees whose words the grammar parses, to choose the number of iterations with

@@ -53,7 +53,7 @@ def find_encoder(name: str, lang: str) -> PretrainedEncoder | None:
 
 
 def _encoder_of(model: ParsingModel) -> PretrainedEncoder | None:
-    """Return the encoder of a grammar with evidence of one; None for any other model."""
+    """Return the encoder of a grammar whose evidence comes from one; None for any other model."""
     if isinstance(model, EvidenceGrammar) and isinstance(model.evidence, EncoderEvidence):
         return PretrainedEncoder(model.evidence.encoder, model.evidence.classifier)
     return None

@@ -82,7 +82,7 @@ def usable_settings(model: ParsingModel, **settings: Any) -> dict[str, Any]:
 
 
 def model_from_bytes(data: Any) -> ParsingModel:
-    """Return the model in bytes that the `to_bytes` of any kind of parsing model returned.
+    """Deserialize a parsing model of any kind from the bytes that its `to_bytes` returned.
 
     RAISES (ModelError): If the bytes are damaged, not of a parsing model, of another format or inconsistent.
     """
@@ -96,7 +96,7 @@ def model_from_bytes(data: Any) -> ParsingModel:
 
 
 def model_from_disk(path: PathLike) -> ParsingModel:
-    """Read the model in a file that the `to_disk` of any kind of parsing model wrote.
+    """Read a parsing model of any kind from a file that its `to_disk` wrote.
 
     RAISES (ModelError): As for `model_from_bytes`. (StorageError): If the file is too large. (OSError): If there is no
         such file.

@@ -41,7 +41,7 @@ def load(name: str | os.PathLike[str]) -> ParsingModel:
 
 
 def _read(path: str) -> bytes:
-    """Read a file.
+    """Read the file of a model.
 
     RAISES (OSError): If there is no such file, or it is a folder; the message tells what names are possible.
     """

@@ -138,7 +138,7 @@ def _table(new: NewTrees, weights: np.ndarray, emissions: np.ndarray) -> Lexicon
 
 
 def _with_rare_words(table: Lexicon, new: NewTrees, visits: np.ndarray) -> Lexicon:
-    """Add the old grammar's rare words and the new words to a lexicon, with factors that grow with their tokens by tag.
+    """Add rare words of the old grammar and new words to a lexicon; their factors for a tag grow with their tokens.
 
     The old grammar expects a number of tokens of one rare word of a signature under each tag. Each token in the new
     trees adds the inverse of this number to the word's factor for the tag. A new word starts with the factors of
@@ -197,7 +197,10 @@ def _of_one_word(unknown: dict[int, float], tokens: np.ndarray) -> dict[int, flo
 
 
 def _rare_tokens(new: NewTrees) -> Counter[tuple[str, int, int]]:
-    """Count the tokens that signatures emit in the new trees, by (word or rare word, signature id, tag id)."""
+    """Count the tokens that signatures emit in the new trees, by (word, signature id, tag id).
+
+    A known rare word is spelled as in the old grammar's lexicon.
+    """
     lexicon, nodes, tag_of = new.grammar.lexicon, new.nodes, new.tag_of
     counts: Counter[tuple[str, int, int]] = Counter()
     for leaf, terminal in zip(nodes.leaves.tolist(), new.emitted.terminals.tolist(), strict=True):

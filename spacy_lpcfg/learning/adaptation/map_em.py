@@ -119,7 +119,7 @@ class PriorEM:
         return Latent(layout.n_states, roots, tensors, layout.starts, emissions)
 
     def _with_backoff(self, counts: StateCounts) -> StateCounts:
-        """Add the pseudo-tokens with which new symbols, which have one state, emit unknown words."""
+        """Return the counts plus the pseudo-tokens that let new symbols (of one state) emit unknown words."""
         words = counts.words.copy()
         words[:, 0] += self.new.emitted.backoff
         return counts._replace(words=words)

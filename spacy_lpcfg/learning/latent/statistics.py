@@ -99,7 +99,7 @@ class Split:
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Where the tensor of each rule begins among all entries; the last is their number, int64 (n_rules + 1,)."""
+        """Where each rule's tensor begins among all entries; last, the number of entries; int64 (n_rules + 1,)."""
         return offsets(self.shapes.prod(axis=1))
 
     @cached_property

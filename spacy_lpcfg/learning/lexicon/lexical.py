@@ -332,7 +332,7 @@ def _smoothed_rows(
 
 
 def _scale(values: np.ndarray, is_kept: np.ndarray) -> np.ndarray:
-    """Return the factor by which kept values are scaled up to the sum of all values, (...).
+    """Return the factor that scales kept values up to the sum of all values, float (...).
 
     values (float, (n_terminals, ...)): All values.
     is_kept (bool, (n_terminals,)): Mask of the kept values.
