@@ -92,9 +92,7 @@ class BracketCandidates(Candidates[Parse]):
     bracket_cost = 0.42
 
     def least_risk(self, bracket_cost: float) -> Parse:
-        """Return the tree with the largest sum of (posterior - `bracket_cost`), less its flat brackets
-        (`without_flat`).
-        """
+        """Return the tree with the largest sum of (posterior - `bracket_cost`), less flat brackets (`without_flat`)."""
         words, constraints = self.query.words, self.query.constraints
         brackets, tags = self.posteriors.brackets, self.posteriors.best_tags
         if constraints:

@@ -98,12 +98,13 @@ def expect(grammar: SimplePCFG, words: np.ndarray, weights: np.ndarray) -> tuple
     """Compute the posterior probabilities of all spans, and the expected counts (E step).
 
     grammar (SimplePCFG): The grammar.
-
     words (int, (n_sentences, n)): Ids of the words of sentences of the same length, of two words or more.
-    weights (float64, (n_sentences, n + 1, n + 1)): At i, j the weight of the span [i, j), above 0.
+    weights (float64, (n_sentences, n + 1, n + 1)): At i, j the weight of the span [i, j), 0 or more; ignored for spans
+        of one word. No tree with a span of weight 0 counts.
     RETURNS (float64 (n_sentences, n + 1, n + 1), Counts): The posterior of the span [i, j) at i, j, 0 for spans of less
         than two words; and the counts.
-    RAISES (ValueError): If the probability of a sentence underflows to 0, which may happen from hundreds of words.
+    RAISES (ValueError): If the probability of a sentence is 0, because no tree counts or, from hundreds of words, by
+        underflow.
     """
     n_states, n_words = len(grammar.root), words.shape[1]
     leaves = grammar.left[:, n_states:].T[words], grammar.right[:, n_states:].T[words]

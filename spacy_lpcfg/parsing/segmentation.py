@@ -127,9 +127,9 @@ class SegmentingParser(SentenceParser):
 
     A sentence of more than `max_words` words is cut into pieces, where possible at punctuation, whose trees stand side
     by side below one bracket. The pieces are parsed one after the other. After `max_seconds` of CPU time the remaining
-    words get no brackets, and their given tags or else `parser.likely_tags`. The clock is read before each piece, so
-    that the last piece may exceed the limit; a sentence of at most `max_words` words always gets its tree. Without a
-    limit of seconds, trees are the same on all machines.
+    words get no brackets; their tags are the given ones, or else `parser.likely_tags`. The clock is read before each
+    piece, so that the last piece may exceed the limit; a sentence of at most `max_words` words always gets its tree.
+    Without a limit of seconds, trees are the same on all machines.
 
     For a sentence that is cut, `posteriors` has only the brackets of the joined tree, `distribution` has no trees, and
     surprisals and log-probabilities are nan.

@@ -47,7 +47,7 @@ class SpanModel:
         return SpanScores(self.keys, self.values, of_yield, of_context, flags)
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
-        """Return the word position of the top split; 0 if the rule finds none and the best tree decides it.
+        """Return the word position of the top split; 0 if the rule finds none, so that the best tree decides.
 
         sentence (Plain): The sentence without punctuation.
         symbols (bytes): The symbols of its words, from `Symbols.encode`.
