@@ -28,10 +28,16 @@ class Cut(NamedTuple):
 
 
 def cut_vocabulary(pieces: Pieces, words: Iterable[str], n_pieces: int) -> Cut:
-    """Reduce a vocabulary to its special pieces, the single letters of texts, and the most frequent pieces of them.
+    """Reduce a vocabulary to the pieces that some texts need most.
 
-    If there is room for more, printable characters of ASCII are kept, and then other pieces of the same letters, in the
-    order of the vocabulary (word pieces) or by descending probability (unigram pieces).
+    Kept are, while there is room:
+
+    - the special pieces;
+    - single letters of the texts;
+    - pieces of the texts, the most frequent first;
+    - printable characters of ASCII;
+    - other pieces of the same letters, in the order of the vocabulary (word pieces) or by descending probability
+      (unigram pieces).
 
     pieces (Pieces): The tokenizer with the whole vocabulary.
     words (iterable of str): The running words of the texts, in treebank spelling.
@@ -55,7 +61,7 @@ def cut_vocabulary(pieces: Pieces, words: Iterable[str], n_pieces: int) -> Cut:
 
 
 def _ranked(pieces: Pieces, counts: Mapping[str, int], of_words: Mapping[str, tuple[int, ...]]) -> Iterator[int]:
-    """Yield the ids of pieces, those to keep first before the others; an id may be yielded more than once."""
+    """Yield the ids of the pieces to keep, the most needed first; an id may be yielded more than once."""
     frequencies: Counter[int] = Counter()
     for word, ids in of_words.items():
         for i in ids:

@@ -1,9 +1,9 @@
 """Export of encoders of BERT's family to ONNX, in 32-bit floats or quantized to 8 bits.
 
 Quantized weights have one scale per column. The inputs of a product have one scale per row, that is per word piece, so
-that the vectors of a sentence do not depend on its batch; with the scales of `quantize_dynamic` they would.
-Weights are from -64 to 64, so that no sum of two products overflows 16 bits on processors without VNNI. Embeddings are
-from -31 to 31 with one scale per row, which loses no accuracy and makes a compressed file 3 MB smaller.
+that the vectors of a sentence do not depend on its batch. (onnxruntime's `quantize_dynamic` has one scale for a whole
+batch.) Weights are from -64 to 64, so that no sum of two products overflows 16 bits on processors without VNNI.
+Embeddings are from -31 to 31 with one scale per row, which loses no accuracy and makes a compressed file 3 MB smaller.
 """
 
 from __future__ import annotations

@@ -26,11 +26,12 @@ UNSEEN = -1e4  # score of padding, before the softmax
 class Batch(NamedTuple):
     """A batch of sentences as int64 tensors: padded word pieces, and indices over the words of all sentences.
 
-    pieces, mask (Tensor, (batch, length)): Word pieces, and 1 for each piece that is not padding.
-    words (Tensor, (n_words,)): The last word piece of each word of all sentences, as an index into flat `pieces`.
+    pieces, mask (Tensor, (batch, length)): The ids of word pieces, padded with 0; and the mask, 1 for pieces and 0 for
+        padding.
+    words (Tensor, (n_words,)): For each word of all sentences the index of its last piece in the flattened `pieces`.
     cases (Tensor, (n_words,)): The class of letter case of each word.
-    before, after (Tensor, (n_posts,)): The index of the word before and after each fence post; `n_words` if there is
-        none.
+    before, after (Tensor, (n_posts,)): The index of the word before and after each fence post (position between words);
+        `n_words` if there is none.
     starts, ends (Tensor, (n_spans,)): The fence posts around each span, in the order of `span_bounds`, one sentence
         after the other.
     """
@@ -87,7 +88,7 @@ class TorchEncoder(nn.Module):
     def forward(self, pieces: Tensor, mask: Tensor) -> Tensor:
         """Return the last hidden states, shape (batch, length, width), of word pieces, shape (batch, length).
 
-        pieces (Tensor of int64): The word pieces.
+        pieces (Tensor of int64): The ids of the word pieces.
         mask (Tensor of int64): 1 for word pieces and 0 for padding, of the same shape.
         """
         words, places = self.parameter(WORDS), self.parameter(POSITIONS)
@@ -155,7 +156,7 @@ class TorchClassifier(nn.Module):
 
     width (int): Number of dimensions of word vectors.
     labels (Labels): The chains and tags to predict.
-    dropout (Dropout): The dropout of words, fence posts and hidden units.
+    dropout (Dropout): The dropout of words, fence posts (positions between words) and hidden units.
     """
 
     def __init__(self, width: int, labels: Labels, dropout: Dropout) -> None:
@@ -191,7 +192,7 @@ class TorchClassifier(nn.Module):
 
     @torch.no_grad()
     def frozen(self) -> SpanClassifier:
-        """Convert to a `SpanClassifier` for parsing, whose fence posts and hidden layer are one linear map."""
+        """Convert to a `SpanClassifier` for parsing; the linear maps to fence posts and to hidden units become one."""
         halves = self.hidden.weight.split(POST // 2, 1)
         weights, biases = self.posts.weight.split(POST // 2), self.posts.bias.split(POST // 2)
         (before, after), (before_bias, after_bias) = (

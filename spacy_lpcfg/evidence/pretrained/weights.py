@@ -106,7 +106,7 @@ def _check_family(config: Mapping[str, Any]) -> None:
 
 
 def _size(config: Mapping[str, Any], *names: str) -> int:
-    """Return a size from the config, under the first of several names that it has."""
+    """Return a size from the config: the value of the first of `names` that it has."""
     value = next((config[name] for name in names if name in config), None)
     if type(value) is not int or value < 0:
         raise ModelError(f"Expected a number for {' or '.join(names)} in config.json, got {shown(value)}: {_AGAIN}")
