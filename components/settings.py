@@ -69,8 +69,8 @@ def make_pruning(
 def make_beam(beam: int = BeamSettings.beam, branching: int = BeamSettings.branching) -> BeamSettings:
     """Create `spacy-lpcfg.Beam.v1`, the setting `pruning` of `isbn_parser`; see `spacy_lpcfg.isbn.BeamSettings`.
 
-    beam (int): Number of hypotheses that are kept after each word.
-    branching (int): Number of most probable actions that are followed at each step, in addition to Shift.
+    beam (int): Number of hypotheses (partial derivations) that are kept after each word.
+    branching (int): Number of most probable actions with which a hypothesis is extended, in addition to Shift.
     RAISES (ValueError): If a number is not whole, or not from 1 to 100,000,000.
     """
     return BeamSettings(beam=beam, branching=branching)

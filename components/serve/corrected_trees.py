@@ -17,10 +17,10 @@ from spacy_lpcfg.trees.transforms import unescape_token
 class CorrectedTrees:
     """The given and the saved trees of the sentences of a text, and the file that they are saved to.
 
-    path (path): The file, in the order of the text, written whenever a tree is saved. No other process may write it
-        until `close`.
-    given (sequence of Tree): A tree for each sentence to begin with: the file then has a tree for each sentence, the
-        saved one or else the given one. If empty, the file has only the saved trees.
+    path (path): The file; its trees are in the order of the text. It is written whenever a tree is saved, and no other
+        process may write it until `close`.
+    given (sequence of Tree): A tree for each sentence to begin with, which is in the file until another is saved in its
+        place. If empty, the file has only the saved trees.
     resume (bool): Whether to continue with an existing file, which `take_saved` reads.
     RAISES (ValueError): If the file exists and `resume` is false, or if another process corrects trees in it.
     """

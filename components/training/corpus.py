@@ -166,7 +166,7 @@ def without_trees(doc: Doc, *, tags: bool) -> Doc:
 
 
 def _without_text(tree: Tree) -> Tree:
-    """Return the tree without its text, so that the words of the treebank are kept and not found by a tokenizer."""
+    """Remove the source text of a tree, so that the words of the treebank are used and not the words of a tokenizer."""
     return tree.with_source(tree.source._replace(text=None)) if tree.source else tree
 
 

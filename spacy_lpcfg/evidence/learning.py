@@ -263,7 +263,7 @@ def _fit(
 
 
 def _start_at(weights: Weights, start: SpanClassifier, labels: Labels) -> None:
-    """Copy the weights of a classifier, in place, where labels agree.
+    """Copy the weights of a classifier into `weights`; output weights of new labels are only scaled down.
 
     RAISES (ValueError): If the sizes of hidden layers or word vectors differ.
     """
