@@ -194,7 +194,7 @@ class _Words:
         return self.line_breaks[k] > 1
 
     def ends_line(self, line: int, k: int) -> bool:
-        """Return whether a line break ends a sentence, as it does next to a greeting or closing, and before a list item.
+        """Return whether a line break ends a sentence, as it does next to a greeting or closing, and before a list.
 
         line (int): The position of the first word of the line.
         k (int): The position of the word before the line break; False is returned if it is not followed by one.
