@@ -55,9 +55,9 @@ def _pairs(golds: Sequence[Tree], tests: Sequence[Tree | None]) -> Iterator[tupl
 
 
 def _group(golds: Sequence[Tree], i: int, tests: Sequence[Tree | None], j: int) -> tuple[int, int]:
-    """Return the ends of the smallest groups of trees from `i` and from `j` on that have the same characters.
+    """Find the smallest groups of successive trees, from `i` and from `j` on, that have the same characters.
 
-    RETURNS (int, int): The ends, exclusive; `i` and `j` themselves if there are no such groups.
+    RETURNS (int, int): The ends of both groups, exclusive; `i` and `j` themselves if there are no such groups.
     """
     left = right = ""
     end, test_end = i, j

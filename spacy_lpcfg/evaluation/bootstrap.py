@@ -16,7 +16,7 @@ def f1_of(counts: np.ndarray) -> np.ndarray:
 
 
 def sentence_draws(n_sentences: int, seed: int, *, n_samples: int = N_SAMPLES) -> np.ndarray:
-    """Draw bootstrap samples of sentences with replacement, each as large as the whole.
+    """Draw bootstrap samples with replacement, each of as many sentences as there are in all.
 
     n_sentences (int): Number of sentences, at least 1.
     seed (int): Seed of the samples.

@@ -36,7 +36,7 @@ class Reliability(NamedTuple):
 
     @property
     def expected_error(self) -> float:
-        """The expected calibration error: the mean of |confidence - accuracy| over all brackets; 0 without any."""
+        """The expected calibration error: the mean of |confidence - accuracy| over all brackets; 0 for no brackets."""
         filled = self.counts > 0
         distances = np.abs(self.confidences - self.accuracies)[filled]
         return float(np.average(distances, weights=self.counts[filled])) if filled.any() else 0.0
@@ -134,16 +134,16 @@ def reliability(scores: np.ndarray, right: np.ndarray) -> Reliability:
 def bracket_losses(
     parser: SentenceParser, queries: Sequence[Query], golds: Sequence[Tree], taus: Sequence[float] = TAUS
 ) -> np.ndarray:
-    """Return the log-loss of the brackets of gold trees for each tau.
+    """Return the log-loss of the brackets of gold trees for each tau (power that tempers the model's distribution).
 
     Each bracket, present or absent, is judged independently, see `bracket_loss`.
 
-    parser (SentenceParser): The parser whose posteriors are tempered.
+    parser (SentenceParser): The parser, whose posteriors are computed anew with each tau.
     queries (sequence of Query): The sentences, as `parser.prepare` returns them.
     golds (sequence of Tree): Their gold trees, normalized as for scoring.
-    taus (sequence of float): Powers of the probabilities of trees.
-    RETURNS (float64, (n_taus,)): The sum over all brackets that the model gives a probability or that a gold tree has,
-        in nats, divided by the number of gold brackets.
+    taus (sequence of float): Powers to which the probabilities of trees are raised.
+    RETURNS (float64, (n_taus,)): Log-loss in nats per gold bracket. It is summed over all brackets to which the model
+        gives a probability or that a gold tree has, and divided by the number of gold brackets.
     RAISES (ValueError): If there are no gold brackets, or the model has no distribution over trees.
     """
     n_brackets = sum(len(gold.spans()) for gold in golds)
@@ -172,7 +172,7 @@ def bracket_loss(posteriors: Posteriors, gold: Tree) -> float:
 
 
 def fit_tau(parser: SentenceParser, queries: Sequence[Query], golds: Sequence[Tree]) -> float:
-    """Return the power of the probabilities of trees, one of `TAUS`, with the lowest log-loss of gold brackets.
+    """Return the tau (power that tempers the model's distribution) with the lowest log-loss of brackets, one of `TAUS`.
 
     parser, queries, golds: As for `bracket_losses`.
     RAISES (ValueError): As for `bracket_losses`.

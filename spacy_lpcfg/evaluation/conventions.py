@@ -13,9 +13,9 @@ _LONGEST = 12  # words of an example
 
 
 class Difference(NamedTuple):
-    """A systematic difference of annotation between given trees and the trees of a model.
+    """A systematic difference of annotation between gold trees and the trees of a model.
 
-    what (str): Description of the difference, in English: the given trees first, then the model.
+    what (str): Description of the difference, in English: first the gold trees, then the model.
     n (int): Number of occurrences.
     example (str): The words of one occurrence, at most the first 12.
     """

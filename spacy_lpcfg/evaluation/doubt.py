@@ -49,7 +49,7 @@ class _DistinctSets:
 
     Similar sets share one of their few rarest words (prefix filtering), so that a set is compared with few others.
 
-    expected (iterable of frozenset of str): All sets that may be added, whose words are counted.
+    expected (iterable of frozenset of str): All sets that may be added; their words are counted to find the rare ones.
     """
 
     def __init__(self, expected: Iterable[frozenset[str]]) -> None:

@@ -1,16 +1,16 @@
 """EVALB in Python: labelled brackets and tags of parsed trees against gold trees.
 
-The numbers are those of evalb.c by Sekine and Collins (1997), with the repair of quotation marks by
-Ellis (2006). Differs:
+The scores equal those of evalb.c by Sekine and Collins (1997), with the repair of quotation marks by Ellis (2006).
+Differences:
 
 1. Sizes have no limit (evalb.c: 200 words, 200 brackets, 20 quotation marks, lines of 4,999 bytes).
-2. MAX_ERROR does not end the evaluation (evalb.c exits without a word and without the totals).
-3. Unbalanced parentheses, sides of different lengths and bad parameter files raise errors.
+2. MAX_ERROR does not end the evaluation (evalb.c exits silently, without the totals).
+3. Unbalanced parentheses, gold and test files of different lengths, and bad parameter files raise errors.
 4. F1 is 0 where precision and recall are 0 (evalb.c has nan, and so has `reference_table`).
 
-As in evalb.c, error sentences (test has other words than gold) and skipped sentences (test has no
-words) are counted but are part of no score: look at `n_error` and `n_skipped` before you believe
-the F1 of a parser that fails on some sentences.
+As in evalb.c, error sentences (the test tree has other words than the gold tree) and skipped sentences (the test tree
+has no words) are counted, but are part of no score: look at `n_error` and `n_skipped` before you believe the F1 of a
+parser that fails on some sentences.
 """
 
 from __future__ import annotations
@@ -75,9 +75,12 @@ class Evaluation:
     def scores(self) -> dict[str, float]:
         """Return the scores over sentences of all lengths, by name.
 
-        RETURNS (dict of str to float): evalb_p, evalb_r, evalb_f, complete_match and tag_acc are
-            percentages (0 to 100) over the valid sentences; n_sentences, n_error and n_skipped are
-            whole numbers.
+        RETURNS (dict of str to float): Percentages (0 to 100) over the valid sentences, and numbers of sentences:
+
+        - evalb_p, evalb_r, evalb_f: precision, recall and F1 of brackets;
+        - complete_match: share of sentences whose brackets all match;
+        - tag_acc: share of words with the gold tag;
+        - n_sentences, n_error, n_skipped (int): numbers of all, error and skipped sentences.
         """
         total = self.total()
         return {
@@ -147,7 +150,7 @@ def read_evalb(path: str | os.PathLike[str]) -> Iterator[tuple[Tree, ...]]:
     path (path): A file of trees in parentheses, plain or compressed, as for `read_trees`.
     YIELDS (tuple of Tree): The trees on a line; an empty tuple for a line without words, which stands for a sentence
         without a tree.
-    RAISES (TreebankError): For a line that is not whole trees, and as `read_trees`.
+    RAISES (TreebankError): If a line does not consist of complete trees, and as for `read_trees`.
     """
     for number, line in enumerate(read_lines(path), start=1):
         try:

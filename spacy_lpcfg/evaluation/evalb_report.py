@@ -144,7 +144,6 @@ def _length_line(name: str, total: Totals) -> str:
 
 
 def _confusion_lines(evaluation: Evaluation) -> list[str]:
-    """Format the most frequent label confusions of brackets with the right span."""
     commonest = list(evaluation.confusions().items())[:_MAX_CONFUSIONS]
     lines = [f"{gold:<12}{test:<12}{n:>8}" for (gold, test), n in commonest]
     return ["", f"{'gold':<12}{'taken for':<12}{'times':>8}", *lines] if lines else []

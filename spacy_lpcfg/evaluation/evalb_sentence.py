@@ -26,7 +26,7 @@ def percent(count: float, total: float) -> float:
 
 @dataclass(frozen=True)
 class PRF:
-    """Counts of matched items, with precision, recall and F1 in percent; the sum of two has their summed counts.
+    """Counts of matched items, with precision, recall and F1 in percent; adding two of them adds their counts.
 
     matched (int): Number of items that agree.
     n_gold, n_test (int): Numbers of items in the gold trees, and in the trees of the parser.
@@ -250,7 +250,7 @@ def _match(gold: list[Span], test: list[Span], params: Params) -> tuple[dict[str
 
 
 def _count_crossing(gold: list[Span], test: list[Span], n_words: int) -> int:
-    """Count the test brackets that begin, or end, inside a gold bracket but not both."""
+    """Count the test brackets that cross a gold bracket: they overlap, but neither contains the other."""
     first_start = list(range(n_words + 1))  # start of the longest gold bracket that ends here
     last_end = list(range(n_words + 1))  # end of the longest gold bracket that starts here
     for start, end, _ in gold:

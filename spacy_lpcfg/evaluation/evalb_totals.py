@@ -12,7 +12,7 @@ from spacy_lpcfg.evaluation.evalb_sentence import PRF, SentenceScore, Status, pe
 class Totals:
     """Sums over the sentences of an evaluation, and the percentages that EVALB reports.
 
-    Except for the first three, all numbers are of valid sentences only.
+    Numbers other than the first three are about valid sentences only.
 
     n_sentences (int): Number of all sentences.
     n_error, n_skipped (int): Numbers of error and of skipped sentences, see `SentenceScore.status`.
@@ -37,7 +37,7 @@ class Totals:
 
     @classmethod
     def of(cls, sentences: Iterable[SentenceScore]) -> Totals:
-        """Sum up the scores of sentences, which may be none."""
+        """Sum up the scores of sentences; all sums are 0 if there are no sentences."""
         sentences = list(sentences)
         valid = [score for score in sentences if score.status == Status.VALID]
         return cls(

@@ -21,11 +21,11 @@ LENGTHS = (10, 20, 40)
 
 
 def counted_brackets(brackets: Iterable[Bracket], keep: Sequence[bool]) -> frozenset[Bracket]:
-    """Return the brackets that count, with positions among the words that count.
+    """Remove words that do not count, such as punctuation, from brackets, and drop brackets of fewer than two words.
 
     brackets (iterable of (start, end)): Half-open spans of the words of a sentence.
-    keep (sequence of bool, (n_words,)): Whether each word counts; punctuation does not.
-    RETURNS (frozenset of (start, end)): Distinct spans of two or more counted words.
+    keep (sequence of bool, (n_words,)): Whether each word counts.
+    RETURNS (frozenset of (start, end)): The distinct brackets, as half-open spans of the words that count.
     """
     before = list(accumulate(map(int, keep), initial=0))
     spans = ((before[start], before[end]) for start, end in brackets)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def neighbours(ids: np.ndarray, offsets: np.ndarray, n_words: int, distance: int = 1) -> csr_array:
     """Count the pairs of words (w1, w2) in which w2 follows w1 at a distance, as a sparse matrix.
 
-    ids (int, (n,)): The words of all sentences, concatenated, each less than `n_words`.
-    offsets (int, (n_sentences + 1,)): Where each sentence begins in `ids`, and the end. Positions outside a sentence
-        count as the word `n_words`; pairs of two such positions do not count.
+    ids (int, (n,)): The numbers of the words of all sentences, concatenated, each from 0 to `n_words` - 1.
+    offsets (int, (n_sentences + 1,)): Where each sentence begins in `ids`, then the length of `ids`. Positions outside
+        a sentence count as the word `n_words`; pairs of two such positions do not count.
     n_words (int): Size of the vocabulary.
     distance (int): Distance of the two words; 1 for bigrams.
     RETURNS (csr_array of float64, (n_words + 1, n_words + 1)): The counts, rows by w1 and columns by w2.

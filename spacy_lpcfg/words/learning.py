@@ -15,12 +15,12 @@ _MOST_WORDS = 30_000  # with a class, the most frequent ones
 def learn_classes(text: Iterable[Sequence[str]], n_classes: int) -> WordClasses:
     """Learn classes of the most frequent words of a text, by Brown clustering with the exchange algorithm.
 
-    Words that occur three times or more get a class, at most 30,000, after digits are replaced by 0. The first word of
-    a sentence is lower-cased if its lower-case form is more frequent within sentences.
+    Every digit is first replaced by 0, and the first word of a sentence is lower-cased if its lower-case form is more
+    frequent within sentences. Words that then occur three times or more get a class, but at most 30,000 of them.
 
     text (iterable of sequences of str): The words of each sentence.
     n_classes (int): Number of classes, `OTHER` not counted.
-    RAISES (ValueError): If there are fewer frequent words than classes, or `n_classes` is less than 2.
+    RAISES (ValueError): If fewer words occur three times than there are classes, or `n_classes` is less than 2.
     """
     if n_classes < 2:
         raise ValueError(f"Expected at least 2 classes of words, got {n_classes}.")

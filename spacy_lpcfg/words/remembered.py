@@ -1,4 +1,4 @@
-"""Caches for functions of words and tags, which bound the number and the length of cached texts, and so memory."""
+"""Caches for functions of words and tags; limits on the number and length of the cached texts bound the memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def is_remembered(text: str) -> bool:
 
 
 class Remembered(Generic[Result]):
-    """A function of one or several texts with a cache of its results for the n most recently used arguments.
+    """A function of one or several texts that caches its results for the `n` most recently used arguments.
 
     Texts of more than `LONGEST` characters are not cached.
 
@@ -35,7 +35,7 @@ class Remembered(Generic[Result]):
         return (self._cached if all(map(is_remembered, texts)) else self._function)(*texts)
 
     def map(self, texts: Iterable[str]) -> list[Result]:
-        """Return the list of the function's results for each of several texts; the function must take one text."""
+        """Return the function's result for each text, as a list; the function must take a single text."""
         return [(self._cached if len(text) <= LONGEST else self._function)(text) for text in texts]
 
 

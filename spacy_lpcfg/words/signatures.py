@@ -47,13 +47,17 @@ _SUFFIXES = [  # the longest first
 
 
 def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
-    """Return the terminals under which a grammar may have a word, from the most specific to `UNKNOWN`, for English.
+    """Return the terminals under which a grammar may know an English word, from the word itself to `UNKNOWN`.
 
     word (str): The token.
     sentence_initial (bool): Whether the token opens its sentence, where a capital is not informative.
-    RETURNS (list[str]): The word; its unescaped form if that differs (such as `"` for a treebank's two-character
-        quotes); its lower case if `sentence_initial` and it begins with a capital; signatures from specific to general;
-        `UNKNOWN`.
+    RETURNS (list[str]): In this order:
+
+    - the word;
+    - its unescaped form if that differs, such as `"` for a treebank's two-character quotes;
+    - its lower case if it opens the sentence and begins with a capital;
+    - its signatures, from specific to general;
+    - `UNKNOWN`.
     """
     plain, names = _spellings(word, sentence_initial)
     case, shape, suffix = letter_case(plain, sentence_initial), token_shape(plain), _suffix(plain.lower())
@@ -67,8 +71,8 @@ def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
 def affix_backoff(word: str, sentence_initial: bool) -> list[str]:
     """Return the terminals of a word as `signature_backoff` does, but with signatures for any language.
 
-    A signature combines the letter case (if the script has one), the shape, the scripts of the letters, and a suffix of
-    `MAX_AFFIX` letters, then of fewer, then none.
+    The signatures combine letter case, shape (`token_shape`), the scripts of the letters and a suffix: of up to
+    `MAX_AFFIX` characters, then of fewer, then none. The last signature of a word with capitals ignores letter case.
     """
     plain, names = _spellings(word, sentence_initial)
     lower = plain.lower()
@@ -97,7 +101,6 @@ def _plain(word: str) -> str:
 
 
 def _scripts(word: str) -> list[str]:
-    """Return the Unicode scripts of a word's letters, sorted."""
     return sorted({_script(char) for char in word if char.isalpha()})
 
 
@@ -107,7 +110,7 @@ def _script(char: str) -> str:
 
 
 def backoff_of(terminals: Iterable[str]) -> Callable[[str, bool], list[str]]:
-    """Return `affix_backoff` or `signature_backoff`, whichever has made the signatures among a grammar's terminals."""
+    """Return `affix_backoff` or `signature_backoff`: the one that made the signatures among a grammar's terminals."""
     return affix_backoff if any(name.startswith(_AFFIX) for name in terminals) else signature_backoff
 
 
@@ -121,8 +124,8 @@ def suffix_signatures(word: str, sentence_initial: bool) -> list[str]:
 
     word (str): The token.
     sentence_initial (bool): Whether the token opens its sentence, where a capital is not informative.
-    RETURNS (list[str]): "" for all words; letter case and shape; then letter case and shape with suffixes of 1 to
-        `MAX_SUFFIX` letters.
+    RETURNS (list[str]): "", which all words share; letter case and shape; then letter case and shape with suffixes of 1
+        to `MAX_SUFFIX` letters.
     """
     plain = _plain(word)
     lower = plain.lower()
@@ -132,7 +135,7 @@ def suffix_signatures(word: str, sentence_initial: bool) -> list[str]:
 
 
 def shorter_signature(signature: str) -> str:
-    """Return the next more general one of a word's `suffix_signatures`: one letter less, then no suffix, then ""."""
+    """Return the next more general of a word's `suffix_signatures`: a suffix shorter by a letter, no suffix, or ""."""
     kind, _, suffix = signature.partition(_SUFFIX_MARK)
     if len(suffix) > 1:
         return f"{kind}{_SUFFIX_MARK}{suffix[1:]}"
@@ -142,8 +145,10 @@ def shorter_signature(signature: str) -> str:
 def letter_case(word: str, sentence_initial: bool) -> str:
     """Return the letter case of a word: "CAPS", "Cap", "Init", "miXed", or "" for a word without capitals.
 
-    "CAPS" is a word of two or more characters in capitals. A word with another initial capital is "Init" if it opens
-    the sentence, and "Cap" elsewhere. "miXed" has capitals only after its first character.
+    - "CAPS": A word of two or more characters in capitals.
+    - "Init": Any other word with an initial capital that opens the sentence.
+    - "Cap": Any other word with an initial capital elsewhere.
+    - "miXed": A word with capitals only after its first character.
     """
     if word[:1].isupper():
         if len(word) > 1 and word.isupper():
@@ -155,8 +160,8 @@ def letter_case(word: str, sentence_initial: bool) -> str:
 def is_in_capitals(words: Sequence[str]) -> bool:
     """Return whether a sentence is in capitals or a headline, so that a capital is not informative in any word.
 
-    Only words that begin with a letter count. A sentence is in capitals if it has at least two and all are upper-case.
-    It is a headline if at least three begin with a capital, and none of more than three letters begins without one.
+    Only words that begin with a letter count. In a sentence in capitals, there are at least two words, all upper-case.
+    In a headline, at least three words begin with a capital, and so does every word of more than three letters.
     """
     alphabetic = [word for word in words if word[:1].isalpha()]
     if len(alphabetic) > 1 and all(map(str.isupper, alphabetic)):

@@ -48,7 +48,7 @@ class TagDictionary:
 
     @classmethod
     def of_lines(cls, lines: Iterable[str], path: str) -> TagDictionary:
-        """Parse a dictionary from lines of a word and its tags, such as `Book VB NN`.
+        """Parse a dictionary from lines that each hold a word and its tags, such as `Book VB NN`.
 
         Empty lines are skipped. The tags of a word may be spread over several lines.
 
@@ -70,7 +70,7 @@ class TagDictionary:
         return cls(tags, places)
 
     def __str__(self) -> str:
-        """Return the lines of a file that `read` reads."""
+        """Return the dictionary as the text of a file for `read`."""
         return "".join(f"{word} {' '.join(tags)}\n" for word, tags in self.tags.items())
 
     def check(self, known: Collection[str]) -> None:
