@@ -51,8 +51,8 @@ def parse_trees(
     RAISES (TreebankError): For the first malformed tree, if `on_error` is None; in any case for a tree of more than
         1,048,576 nodes or 67,108,864 characters.
 
-    A malformed tree ends at its closing parenthesis, or before the next line that begins with a parenthesis and is
-    indented no deeper than the first line of the tree. Once a tree had to end before such a line, every such line
+    A malformed tree is skipped up to its closing parenthesis, or up to the next line that begins with a parenthesis and
+    is indented no deeper than the first line of the tree. After a tree was skipped up to such a line, every such line
     begins a new tree.
     """
     yield from build_trees(lines, TreeBuilder(path), on_error=on_error)
@@ -173,7 +173,7 @@ class _Source:
         return None
 
     def likely_error(self, error: TreebankError, next_line: int | None) -> TreebankError:
-        """Return `error`, or that the tree is not closed, if it runs over `next_line`, which begins another tree."""
+        """Return the error of an unclosed tree if another tree begins on `next_line`, before its end; else `error`."""
         if next_line is None or self._is_flush:
             return error
         return TreebankError(_NOT_CLOSED_BEFORE.format(line=error.line, next=next_line), error.path, error.line)
@@ -187,8 +187,8 @@ def _begins_tree(line: str | None, indent: int) -> bool:
 def _without_escapes(line: str, depth: int) -> str:
     r"""Replace the escaped parentheses `\(` and `\)` in a line by `-LRB-` and `-RRB-`.
 
-    The backslash may also be the end of a word, as in `(NNP C:\)`. Of the two readings, the right one is that in which
-    the tree ends with the line, or else in which the line has as many closing as opening parentheses.
+    The backslash may also be the end of a word, as in `(NNP C:\)`. Of the two readings, escaped and as it is, the first
+    is taken with which the tree ends with the line, or else the line has as many closing as opening parentheses.
 
     depth (int): The number of nodes that are open before the line.
     """

@@ -38,8 +38,8 @@ class Dependency(NamedTuple):
 def dependencies(tree: Tree, rules: HeadRules = ENGLISH) -> list[Dependency]:
     """Convert a constituency tree to dependencies by head rules.
 
-    The head word of each child depends on the head word of the sister that `HeadRules.governors` returns: mostly the
-    head child, whose own head word heads the node.
+    In each node, the head word of a child depends on the head word of the sister that `HeadRules.governors` finds,
+    which is mostly the head child. The head word of the head child is the head word of the node.
 
     tree (Tree): Any tree.
     rules (HeadRules): The head rules of its language.

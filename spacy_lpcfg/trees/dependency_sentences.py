@@ -21,9 +21,9 @@ class DependencySentence:
     """The words of a sentence with their dependencies.
 
     words (tuple of str): The words as in the text, (n_words,).
-    tags (tuple of str or None): The language-specific tags (XPOS), None where there is none, (n_words,).
+    tags (tuple of str or None): The language-specific tags (XPOS); None for a word without one, (n_words,).
     parts_of_speech (tuple of str): The universal parts of speech (UPOS), (n_words,).
-    features (tuple of str): The features, such as "Case=Nom|Number=Sing", "_" for none, (n_words,).
+    features (tuple of str): The features, such as "Case=Nom|Number=Sing", or "_", (n_words,).
     heads (tuple of int): The position of the head of each word, `NO_HEAD` for a root, (n_words,).
     relations (tuple of str): The relation of each word to its head, such as "nsubj" or "obl:tmod", (n_words,).
     source (SentenceSource): The sentence ID and the text with its multiword tokens; ignored in comparisons.

@@ -59,7 +59,7 @@ class TreeFiles:
         coarse_tags: bool = False,
         encoding: str = UTF_8,
     ) -> TreeFiles:
-        """Find treebank files, and recognize their common dialect unless `dialect` gives it.
+        """Find treebank files, and recognize their common dialect (treebank format) unless `dialect` gives it.
 
         paths (path or iterable of paths): Files; folders, searched recursively for files with a suffix of the dialect;
             or `glob` patterns. Files of a folder or pattern are sorted.
@@ -88,8 +88,9 @@ class TreeFiles:
 
 
 def suffixes_of(dialect: str | None = None) -> tuple[str, ...]:
-    """Return the suffixes, plain and with `.gz`, by which files of a dialect (None: of any) are found in folders.
+    """Return the suffixes, with and without `.gz`, of the files of a dialect (treebank format) in folders.
 
+    dialect (str or None): The dialect; None for all dialects.
     RAISES (KeyError): If the dialect is unknown.
     """
     dialects = DIALECTS.values() if dialect is None else [DIALECTS[dialect]]

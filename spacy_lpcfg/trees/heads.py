@@ -29,8 +29,8 @@ class HeadRules:
     side (str): The side from which to search in nodes whose category is not in the table, "left" or "right".
     coordinators (frozenset of str): Categories of conjunctions. If one precedes the head, the conjunct before it
         becomes the head.
-    next (frozenset of str): Categories that, after the head, depend on the child after them, as a conjunction on the
-        next conjunct in Universal Dependencies.
+    next (frozenset of str): Categories of children that, after the head, depend on the next child, as a conjunction on
+        the next conjunct in Universal Dependencies.
     fixed (pair of frozenset of str): For fixed expressions of function words, such as Japanese "ni yotte", the
         categories of their first words and of their further words. An expression begins only after another child. Its
         further words never head a node, and depend on its first word, as in Universal Dependencies.
@@ -191,9 +191,8 @@ DEFAULT = _packaged("general")
 def head_rules(name: str) -> HeadRules:
     """Return the head rules of a language, of a table in the package, or of a file.
 
-    name (str): A language code of at most three letters as in spaCy, where a code without a table of its own gives the
-        table "general"; one of `TABLES`; or the path of a file for `read_head_rules`, which must contain a dot or a
-        slash.
+    name (str): One of `TABLES`; or the path of a file for `read_head_rules`, which must contain a dot or a slash; or a
+        language code of at most three letters, as in spaCy. A language without a table of its own gets "general".
     RAISES (ValueError): If a longer name is no table, or the file is malformed, a pipe or a device.
         (OSError): If the file cannot be opened.
     """
@@ -234,7 +233,7 @@ _table = lru_cache(maxsize=None)(_packaged)
 
 
 def _category(label: str, index: int) -> str:
-    """Return the category, without function labels, of one node of a collapsed unary chain, which may be binarized.
+    """Return the category of one node of a collapsed unary chain, without function labels and the "@" of `binarize`.
 
     index (int): Which node of the chain: 0 for the outermost, -1 for the innermost.
     """

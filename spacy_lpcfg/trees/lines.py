@@ -26,7 +26,7 @@ _TOO_LONG = "Expected a line of at most {n:,} bytes, but it goes on. Is this a t
 def read_lines(path: PathLike, encoding: str = UTF_8) -> Iterator[str]:
     """Yield the lines of a file, plain or gzipped (recognized by content), with their line breaks.
 
-    Arguments and errors are those of `decode_lines`; files are opened, and errors raised, as by `open_file`.
+    Arguments and errors are those of `decode_lines`; an error in opening the file is raised as by `open_file`.
     """
     with opened(path) as file:
         yield from decode_lines(file, os.fspath(path), encoding)

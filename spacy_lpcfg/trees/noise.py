@@ -66,7 +66,7 @@ KINDS = (*COPIED, *CHANGED)
 
 
 def with_noise(trees: Iterable[Tree], *, share: float, seed: int = 0) -> Iterator[Tree]:
-    """Yield trees, and randomly change their spelling or add copies in another spelling.
+    """Yield trees with noise: some are changed at random, and some are followed by changed copies.
 
     Copies in capitals and in headline case are added after their trees, since nearly all of their words differ. Lower
     case, curly quotation marks and missing final punctuation are applied in place, since most words stay the same: in a
@@ -75,7 +75,7 @@ def with_noise(trees: Iterable[Tree], *, share: float, seed: int = 0) -> Iterato
     trees (iterable of Tree): Trees with Penn Treebank tags.
     share (float): Probability, from 0 to 1, with which each of the five kinds of noise is applied to a tree.
     seed (int): Seed of the random choice.
-    YIELDS (Tree): Each tree, changed or not, and after it those of its copies that differ from the original tree.
+    YIELDS (Tree): Each tree, changed or not, and after it its copies, except for copies that equal the original tree.
     RAISES (ValueError): If `share` is not between 0 and 1.
     """
     SHARE(share=share)

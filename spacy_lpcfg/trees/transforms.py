@@ -48,8 +48,8 @@ def binarize(tree: Tree, *, markov: int = 0) -> Tree:
     Children are grouped from the left: `(VP (@VP (@VP V NP) PP) SBAR)`.
 
     tree (Tree): A tree; unary nodes are left as they are.
-    markov (int): Number of siblings right after the children of a new node that its label records: with 2, the
-        innermost new node of the example is `@VP->_PP_SBAR`; with 0 it is `@VP`.
+    markov (int): Number of siblings after a new node's children that its label records. With 2, the innermost new node
+        of the example is `@VP->_PP_SBAR`; with 0 it is `@VP`.
     RETURNS (Tree): The binarized tree, from which `unbinarize` restores `tree`.
     RAISES (ValueError): If a label of the tree begins with "@", or `markov` is negative.
     """

@@ -72,7 +72,9 @@ class Tree:
         return self.with_source((self.source or SentenceSource())._replace(sent_id=sent_id))
 
     def with_source(self, source: SentenceSource | None) -> Tree:
-        """Return the tree with another `source`; its `text` is set to None if that has another number of words."""
+        """Return the tree with another `source`, whose `text` is dropped if it has another number of words than the
+        tree.
+        """
         if source is self.source:
             return self
         if source and source.text and len(source.text.words) != len(self):
@@ -80,7 +82,9 @@ class Tree:
         return Tree(self.label, self.children, self.word, source=source)
 
     def with_source_of(self, original: Tree) -> Tree:
-        """Return the tree with the `source` of the tree that it was made of, without its text if the words differ."""
+        """Return the tree with the `source` of `original`, from which it was made; the text is dropped if the words
+        differ.
+        """
         source = original.source
         if source and source.text and self.words != original.words:
             source = source._replace(text=None)
@@ -212,8 +216,8 @@ class Tree:
     def __str__(self) -> str:
         """Return the tree in brackets, on one line: (S (NP (DT the) (NN cat)) (VP (VBD slept))).
 
-        A blank follows a word that ends in a backslash, with which other readers would take the parenthesis for a part
-        of the word.
+        A blank follows a word that ends in a backslash, since some readers take a backslash and a parenthesis for one
+        character.
         """
         pieces: list[str] = []
         stack: list[Tree | None] = [self]
@@ -234,7 +238,7 @@ class Tree:
         return f"<Tree {self}>"
 
     def _right_to_left(self) -> list[Tree]:
-        """Return the nodes, a node before its children, right to left: post-order reversed."""
+        """Return the nodes in reversed post-order: a node before its children, and these from right to left."""
         order: list[Tree] = []
         stack = [self]
         while stack:
@@ -273,7 +277,7 @@ def _from_flat(flat: tuple[Any, ...], source: SentenceSource | None) -> Tree:
 
 
 def _advance(open_brackets: list[tuple[Span, list[Tree]]], leaves: list[Tree], position: int, end: int) -> int:
-    """Attach the leaves before word `end`, and close the constituents that end there or earlier.
+    """Attach the leaves before position `end`, and close the open constituents that do not reach beyond `end`.
 
     open_brackets (list of (Span, list of Tree)): The open constituents with their children so far, outermost first;
         changed in place. The first one stays open.

@@ -61,7 +61,7 @@ class TreeBuilder:
     def finished(self, tree: Tree) -> Tree | None:
         """Convert a complete tree of the dialect to its final form; return None to drop the tree.
 
-        Without a dialect, nodes `(ID ...)` and `(METADATA ...)` below an unlabelled root are removed.
+        This class removes nodes `(ID ...)` and `(METADATA ...)` below an unlabelled root; dialects override the method.
 
         RAISES (ValueError): If the tree is malformed.
         """
@@ -80,7 +80,7 @@ class TreeBuilder:
     def read(self, tokens: Iterable[str], number: int) -> Iterator[Tree]:
         """Read the tokens of a line and yield the trees that they complete.
 
-        After an error it is to be called again with the remaining tokens.
+        After an error, call it again with the remaining tokens.
 
         tokens (iterable of str): Parentheses, labels, words, and `END` where a tree must be complete.
         number (int): The number of the line, for error messages.

@@ -38,7 +38,7 @@ def has_lemmas(text: str) -> bool:
 
 
 def without_lemma(word: str) -> str:
-    """Cut a word off at the middle one of its hyphens, since word and lemma have equally many hyphens of their own."""
+    """Cut a word such as `Menn-maður` off at its middle hyphen: word and lemma have equally many hyphens themselves."""
     hyphens = [i for i, char in enumerate(word) if char == "-" and 0 < i < len(word) - 1]
     if not hyphens:
         return word
@@ -57,10 +57,10 @@ def without_comments(lines: Iterable[str]) -> Iterator[str]:
 def parts_with_words(
     tree: Tree, keep: Callable[[Tree, list[list[Tree]]], list[Tree]], dropped: Counter[str]
 ) -> list[Tree]:
-    """Fold a tree by `keep`, and return the resulting subtrees below its root.
+    """Rewrite a tree bottom-up with `keep`, and return the subtrees that are left below its root.
 
-    keep (callable): Returns the subtrees that replace a node, given the node and the subtrees that replace each child;
-        called for all nodes below an unlabelled root but those in `(ID ...)` and `(METADATA ...)`.
+    keep (callable): Takes a node and the subtrees that replace each of its children, and returns the subtrees that
+        replace the node. It is not called for an unlabelled root, and for nodes in `(ID ...)` and `(METADATA ...)`.
     dropped (Counter): Counts the tree under "trees without words" if no subtree is left.
     """
     children = tree.children if tree.label == "" else (tree,)
@@ -73,6 +73,7 @@ def parts_with_words(
 class CorpusSearchBuilder(TreeBuilder):
     """A builder of trees that leaves out codes, empty categories and lemmas, and joins words that were cut in two.
 
+    path, dropped: As for `TreeBuilder`.
     with_lemmas (bool): Whether each word is followed by its lemma, which is cut off. After punctuation a lemma is
         always cut off.
     """
@@ -88,7 +89,7 @@ class CorpusSearchBuilder(TreeBuilder):
         return self._without_dollars(Tree("", self._joined(parts))).with_id(sent_id_of(tree))
 
     def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
-        """Return the subtrees that replace a node among its parent's children: the node, its children, or none."""
+        """Return the subtrees that replace a node: the node itself, its children, or [] for a node without words."""
         if node.word is not None:
             return self._leaf(node.label, node.word)
         children = [child for part in parts for child in part]
@@ -111,7 +112,7 @@ class CorpusSearchBuilder(TreeBuilder):
         return _DASH.sub("—", form)
 
     def _joined(self, children: list[Tree]) -> list[Tree]:
-        """Return children in which each word that was cut in two is one leaf again."""
+        """Join successive children that are the parts of one word, such as `dag$` and `$inn`, to one leaf."""
         joined: list[Tree] = []
         for child in children:
             before = joined[-1] if joined else None

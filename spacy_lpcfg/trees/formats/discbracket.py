@@ -24,7 +24,7 @@ class DiscBracketBuilder(TreeBuilder):
 
 
 def _graph(tree: Tree) -> Graph:
-    """Build the graph of a tree; an artificial root is left out of its phrases.
+    """Build the graph of a tree; an artificial root, such as ROOT, is no phrase of the graph.
 
     RAISES (ValueError): If words do not have the positions 0, 1 and so on, each once.
     """

@@ -82,7 +82,7 @@ def make_continuous(graph: Graph) -> Raised:
     """Convert a graph to a continuous tree with an unlabelled root, by raising children across gaps.
 
     RAISES (ValueError): If there are no words; if a phrase is its own ancestor, has an unknown parent or more than
-        `MOST_LEVELS` ancestors; or if a word, tag or label is empty or has white space.
+        `MOST_LEVELS` ancestors; or if a word, tag or label is empty or has white space, or a label has parentheses.
     """
     if not graph.words:
         raise ValueError("Expected words in the sentence, but got none. Remove it.")
@@ -107,7 +107,7 @@ def make_continuous(graph: Graph) -> Raised:
 
 
 def _block_of_head(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
-    """Return the children in the block that a phrase keeps, and its other children, which are raised."""
+    """Divide children at gaps into blocks; return the children in the block that the phrase keeps, and all others."""
     blocks: list[list[_Part]] = []
     for part in parts:
         if blocks and blocks[-1][-1].end == part.start:

@@ -34,7 +34,7 @@ def read_export(lines: Iterable[str], path: str, on_error: OnError, dropped: Cou
 
 
 def count_raised(continuous: Raised, dropped: Counter[str]) -> None:
-    """Count in `dropped` a tree that was discontinuous, and the punctuation marks that were moved."""
+    """Count in `dropped` whether a tree was discontinuous, and how many punctuation marks were moved."""
     dropped["discontinuous trees raised"] += continuous.n_raised > 0
     dropped["marks of punctuation lowered"] += continuous.n_moved
 

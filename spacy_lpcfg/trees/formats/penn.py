@@ -30,11 +30,11 @@ _LEAST_SHARE = 0.1  # of the labels of phrases, that have a function by a mark
 
 
 def function_mark(opening: str) -> str:
-    """Return the mark before function labels, *, _ or :, by the phrase labels in the first lines of a file.
+    """Find the character before function labels (*, _ or :) in the first lines of a file, `opening`.
 
-    A mark counts if at least a tenth of the labels have it between capital letters, as in `NP*SB`.
+    A character counts if at least a tenth of the phrase labels have it between capital letters, as in `NP*SB`.
 
-    RETURNS (str): The mark; "" if there is none, or if function labels follow hyphens.
+    RETURNS (str): The character; "" if there is none, or if function labels follow hyphens.
     """
     labels = _PHRASE_LABEL.findall(opening)
     if not labels or any(map(_HYPHENED.match, labels)):

@@ -1,4 +1,4 @@
-"""Read the Sejong Treebank of Korean: lines `; text`, each with a tree of words as morphemes, `책상/NNG + 의/JKG`.
+"""Read the Sejong Treebank of Korean: a line `; text`, then its tree, with words as morphemes, `책상/NNG + 의/JKG`.
 
 In the dialect "sejong" a word is one leaf, as in the text, with the tags of its morphemes, `(NNG+JKG 책상의)`; in
 "sejong-morphemes" each morpheme is a leaf.
@@ -23,7 +23,8 @@ _FUNCTION = re.compile(r"(?<=[A-Z])_(?=[A-Z])")
 class SejongBuilder(TreeBuilder):
     """A builder of the trees that follow one line of text.
 
-    forms (list of str): The words of the text. Unless there are as many as in the tree, words are spelled as their
+    path, dropped: As for `TreeBuilder`.
+    forms (list of str): The words of the text. Unless the tree has as many words, its words are spelled as their
         morphemes.
     joined (bool): Whether each word is one leaf, instead of each morpheme.
     """

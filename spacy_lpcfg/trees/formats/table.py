@@ -1,7 +1,7 @@
 """The table of tree formats, and how each of them is recognized, read and written.
 
-The choices of `--dialect`, what `convert` and folders of treebanks take, the text of errors, and the table of formats
-in the documentation follow from this table. A format that can be read is also called a dialect.
+From this table follow the choices of `--dialect`, the formats of `convert`, the suffixes of treebank files in folders,
+error messages, and the table of formats in the documentation. A format that can be read is also called a dialect.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class TreeFormat:
         as another. "" for a family of its own. XML files are recognized only as formats of the family "xml".
     recognises (callable or None): Returns whether a text, the first 65,536 characters or so of a file, looks like the
         format. Formats further down in the table are asked first. None if the format cannot be read.
-    read (callable or None): Yields the trees of an iterable of lines, given also the name of the file for error
-        messages, `on_error` as for `read_trees`, and a Counter of dropped elements. Raises TreebankError for malformed
-        trees unless there is an `on_error`. None if the format cannot be read.
-    read_sentences (callable or None): Yields the sentences with dependencies of a file, which `convert --by` parses,
-        given its path and `on_error`. None if the format has no dependencies.
-    write (callable or None): Yields the lines of a file, given its trees and the code of their language, by whose head
-        rules dependencies are written. None if the format cannot be written.
+    read (callable or None): Takes an iterable of lines, the name of the file for error messages, `on_error` as for
+        `read_trees`, and a Counter of dropped elements; yields the trees. Raises TreebankError for malformed trees
+        unless there is an `on_error`. None if the format cannot be read.
+    read_sentences (callable or None): Takes the path of a file and `on_error`; yields the sentences with dependencies,
+        which `convert --by` parses. None if the format has no dependencies.
+    write (callable or None): Takes trees and the code of their language, whose head rules make the dependencies of
+        "conllu"; yields the lines of a file. None if the format cannot be written.
     """
 
     name: str
@@ -166,7 +166,7 @@ def _is_sejong(opening: str) -> bool:
 
 
 def looks_like(opening: str) -> str | None:
-    """Return the name of the format that a file has by its first lines, `opening`; None if they look like no format."""
+    """Recognize the format of a file from its first lines, `opening`: return its name, or None for no known format."""
     opening = _brackets_in_markup(opening)
     is_xml = _XML.match(opening) is not None
     for form in reversed(DIALECTS.values()):

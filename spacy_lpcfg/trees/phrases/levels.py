@@ -67,7 +67,7 @@ def levels(words: Words, head: int, side: Sequence[int]) -> list[Level]:
 
 
 def _is_before_verb(words: Words, child: int, head: int) -> bool:
-    """Return whether a dependent is an adverbial before a verb that may join the clause.
+    """Return whether a dependent is an adverbial that stands before a verb and may join the verb's clause.
 
     A bare adverb before a subordinate verb without subject and auxiliary may not, as in "by quickly leaving".
     """

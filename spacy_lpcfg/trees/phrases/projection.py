@@ -80,7 +80,7 @@ class Projection:
         return [*self._trees(reversed(left), Level.OUTSIDE), core, *self._trees(right, Level.OUTSIDE)]
 
     def _words_only(self) -> list[Tree] | None:
-        """Return the bare words of a function word, part of a name or bare modifier; None if a phrase is needed."""
+        """Return the subtrees of a function word, part of a name or bare modifier that needs no phrase; else None."""
         if self.relation not in _FUNCTION_WORDS | _NAMES | _BARE:
             return None
         before = [tree for child in reversed(self.left) for tree in self.parts[child]]
@@ -109,7 +109,6 @@ class Projection:
     # Levels --------------------------------------------------------------------------------------
 
     def _project(self, last: Level) -> Tree:
-        """Return the projection of the head up to a level."""
         core = self.leaves[self.head]
         for level in range(last + 1):
             core = self._extended(core, Level(level))
@@ -135,7 +134,7 @@ class Projection:
         return self._coordinated(core, level, left[n_left:], coordinated)
 
     def _node(self, core: Tree, level: Level, left: list[int], right: list[int], is_coordinated: bool) -> Tree:
-        """Put a projection and its modifiers at a level below the label of the level, if this level needs a node."""
+        """Put a projection and its modifiers below a node with the label of a level, if the level needs a node."""
         label = self._label(level, bool(left or right), is_coordinated)
         if label is None:
             return core
@@ -178,12 +177,14 @@ class Projection:
         return core
 
     def _outer_copula(self, left: list[int]) -> list[int]:
-        """Return the copula, and what is left of it, whose predicate is a clause: "The reason is that it rained"."""
+        """Return the copula of a predicate that is a clause, and what is left of it: "The reason is that it rained"."""
         start = next((i for i, child in enumerate(left) if self.words.relation(child) == "cop"), len(left))
         return left[start:] if start else []
 
     def _with_outer(self, core: Tree, outer: list[int]) -> Tree:
-        """Put a clause into the verb phrase of the copula whose predicate it is, and that below the subject."""
+        """Put a predicate that is a clause into a verb phrase with its copula, and the verb phrase into an S with the
+        subject.
+        """
         n_below = next(i for i, child in enumerate([*outer, -1]) if child < 0 or self.words.relation(child) in SUBJECTS)
         verb_phrase = self._joined("VP", core, outer[:n_below], [], Level.VERBAL)
         return self._joined("S", verb_phrase, outer[n_below:], [], Level.CLAUSE)
@@ -200,7 +201,7 @@ class Projection:
         )
 
     def _fronted(self) -> Tree:
-        """Return a fronted predicate and its clause: an SQ, or an S if the subject precedes the copula."""
+        """Put a fronted predicate and its clause (SQ, or S if the subject precedes the copula) below one label."""
         core = self._project(Level.CASE)
         left, right = (
             [child for child, level in zip(side, its, strict=True) if Level.CASE < level < Level.OUTSIDE]
@@ -232,7 +233,7 @@ class Projection:
         return "QP" if self.relation == "nummod" and label == "NP" else label
 
     def _label(self, level: Level, has_new: bool, is_coordinated: bool) -> str | None:
-        """Return the label of a projection, None if there is no such phrase.
+        """Return the label of a projection up to a level; None if the level makes no phrase.
 
         has_new (bool): Whether there are dependents at this level, besides conjuncts.
         """
@@ -369,7 +370,7 @@ def _small_clause(subject: Tree, predicate: Sequence[Tree]) -> Tree:
 
 
 def _below_link(tree: Tree) -> tuple[Tree, ...]:
-    """Return the children of an SBAR that has only one; return any other tree itself, as a tuple."""
+    """Return the children of an SBAR that has only one child; return any other tree itself, as a tuple."""
     return tree.children if tree.label == "SBAR" and len(tree.children) == 1 else (tree,)
 
 

@@ -36,7 +36,9 @@ def words_without_punctuation(sentence: DependencySentence) -> list[int]:
 
 
 def bracketed_words(sentence: DependencySentence) -> frozenset[int]:
-    """Return the positions of words with an opening parenthesis before and a closing one after as dependents."""
+    """Return the positions of words whose dependents include an opening parenthesis before and a closing one after
+    them.
+    """
     words = sentence.words
     return frozenset(
         head

@@ -21,7 +21,7 @@ _BEFORE_WH = frozenset(("det", "nmod", "advmod", "amod"))
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a sentence without its punctuation; a word is its position among these.
+    """The words of a sentence without its punctuation; a word is identified by its position among them.
 
     sentence (DependencySentence): The words with their dependencies, which are projective and have one root.
     below (list of list of int): The dependents of each word, from left to right.
@@ -52,7 +52,7 @@ class Words:
         return self.sentence.tags[word] or ""
 
     def has(self, word: int, *relations: str) -> bool:
-        """Return whether a word has a dependent of one of the relations."""
+        """Return whether a word has a dependent with one of the relations."""
         return any(self.relation(child) in relations for child in self.below[word])
 
     def conjuncts(self, word: int) -> list[int]:
