@@ -22,7 +22,8 @@ class TreeArrays:
     Nodes are numbered from 0 through all trees. Words are nodes below their tags, as in Tregex. Words are numbered
     through all trees too, with one number left out before each tree, so that words of two trees are never adjacent.
 
-    codes (iterable of int32 arrays): Codes of whole trees, as `reading.codes_of_trees` yields them.
+    codes (iterable of int32 arrays): Codes (integers for parentheses, labels and words) of whole trees, as
+        `reading.codes_of_trees` yields them.
     strings (Strings): The code of each label and word.
     rules (HeadRules): Head rules of the treebank's language.
 
@@ -31,7 +32,7 @@ class TreeArrays:
     - `label`: The index of the label or word in `strings`.
     - `parent`, `left`, `right`: The parent, the left and the right sister; NONE (-1) where there is none.
     - `last`: The last child; NONE for words.
-    - `end`: The node after the last one below the node.
+    - `end`: 1 + the number of the last node in the subtree below the node.
     - `start`, `stop`: The words below the node have the numbers [start, stop).
     - `roots`: The root of each tree, followed by the number of nodes, int64 (n_trees + 1,).
     """
@@ -73,7 +74,7 @@ class TreeArrays:
 
     @cached_property
     def first_at(self) -> np.ndarray:
-        """The first node in pre-order that begins at each word number or later, int64 (largest `stop` + 2,)."""
+        """For each word number, the first node in pre-order that starts there or later, int64 (max(stop) + 2,)."""
         n_words = int(self.stop[self.roots[:-1]].max(initial=0))
         return np.searchsorted(self.start, np.arange(n_words + 2, dtype=np.int32))
 
@@ -154,7 +155,7 @@ class TreeArrays:
         return np.where(is_known, self.last, _UNKNOWN)
 
     def heads(self, ids: np.ndarray) -> np.ndarray:
-        """Return the head child of each node in `ids` by the head rules, of the shape of `ids`; NONE for words."""
+        """Find the head child of each node by the head rules: node numbers in the shape of `ids`, NONE for words."""
         for node in ids[self._heads[ids] == _UNKNOWN].tolist():
             children = [node + 1]
             while (right := int(self.right[children[-1]])) != NONE:
@@ -189,8 +190,8 @@ def _flat(codes: np.ndarray) -> tuple[np.ndarray, ...]:
 def _parents_and_ends(level: np.ndarray, is_node: np.ndarray, is_open: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the parent of each node and the position of its end: its closing parenthesis, or itself for a word.
 
-    level (int32 array (n,)): The depth, from 1, of each node and of each closing parenthesis, which has the depth of
-        its node: sorted by level, a parenthesis comes right after its node, and sisters come side by side.
+    level (int32 array (n,)): The depth, from 1, of each node and closing parenthesis; a parenthesis has the depth of
+        its node. Sorted stably by level, each parenthesis comes right after its node, and sisters follow each other.
     is_node, is_open (bool arrays (n,)): Which entries are nodes, and which are nodes other than words.
     """
     small = level.astype(np.uint16) if level.max(initial=0) < 2**16 else level

@@ -102,7 +102,6 @@ def _salience(clauses: ClauseTree, levels: Sequence[int]) -> list[int]:
 
 
 def _phrase(clauses: ClauseTree, start: int, end: int) -> PhonologicalPhrase:
-    """Return the phonological phrase of the words [start, end)."""
     words = range(start, end)
     is_first = start == 0 or clauses.gaps[start - 1].is_pause or clauses.tags[start] in COORDINATORS
     is_verbal = any(clauses.chunks[i].is_verbal for i in words)

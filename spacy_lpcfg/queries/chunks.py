@@ -143,12 +143,12 @@ class ClauseTree:
 
     @cached_property
     def clause_ends(self) -> set[int]:
-        """The positions at which clauses end: a clause ends right before the word at each of them."""
+        """The ends of all clauses, exclusive: the positions of the words right after them."""
         return {node.end for node in self.nodes if node.is_clause}
 
 
 def is_dependent(node: Node, i: int) -> bool:
-    """Return whether the head of a node licenses the node's child number `i`, from 0, by dependency."""
+    """Return whether child `i` (from 0) of a node is licensed by dependency, as a dependent of the node's head."""
     head, children = node.head_child, node.children
     if node.is_clause or i <= head:
         return False
@@ -179,7 +179,7 @@ def _without_marks(tree: Tree, rules: HeadRules) -> Node | None:
 
 
 def _head(label: str, children: Sequence[Node], rules: HeadRules) -> int:
-    """Return the position of the head child; in a verb phrase with auxiliaries, that of the inner verb phrase."""
+    """Return the position of the head child, which in a verb phrase with auxiliaries is the inner verb phrase."""
     if label == "VP":
         for i, child in enumerate(children):
             if child.label == "VP":

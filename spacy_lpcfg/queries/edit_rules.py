@@ -151,7 +151,7 @@ class _Parser:
         self.at = 0
 
     def operations(self) -> Iterator[Operation]:
-        """Parse one operation, or several in square brackets; conditions may stand before all and before each."""
+        """Parse one operation, or several in square brackets; each may follow conditions, and so may all together."""
         only_if = self._conditions()
         if self._text != "[":
             yield self._operation(only_if)
@@ -274,7 +274,6 @@ class _Parser:
         return self.tokens[self.at][1]
 
     def _take(self) -> str:
-        """Consume and return the next token."""
         self.at += 1
         return self.tokens[self.at - 1][1]
 

@@ -42,8 +42,8 @@ class TreeIndex(TreeArrays):
 
         trees (iterable of Tree): The trees.
         rules (HeadRules): Head rules of the treebank's language, for relations such as <#.
-        scores (iterable of Scores): For each tree the posterior probabilities of its constituents (in the order of
-            `spans()`) and of its tags; empty if unknown.
+        scores (iterable of Scores): For each tree a pair: the posterior probabilities of its constituents, in the order
+            of `spans()`, and of its tags, each None if unknown. () for an index without probabilities.
         """
         strings = Strings()
         sources: Sources = []

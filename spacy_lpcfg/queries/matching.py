@@ -41,7 +41,7 @@ def matching_nodes(index: TreeArrays, pattern: TreePattern) -> Ids:
 def matches(index: TreeArrays, pattern: TreePattern, on_step: OnStep | None = None) -> Iterator[tuple[int, Bound]]:
     """Yield each match of a pattern: nodes in pre-order, and at each node every distinct binding of named nodes once.
 
-    on_step (callable or None): Called in each step of the search with the number of nodes that it reaches; an error
+    on_step (callable or None): Called in each step of the search with 1 + the number of nodes that it reaches; an error
         that it raises ends the search.
     YIELDS (int, dict): The matched node, and its bindings: nodes by name, and texts by variable (%name). If several
         matches bind the same nodes, the texts are those of the first.
@@ -70,7 +70,7 @@ class _Search:
     # Sets of nodes
 
     def candidates(self, node: Part, within: Ids | None = None) -> Ids:
-        """Return a superset of the nodes that match; exactly these if the part is closed (refers to no other node).
+        """Return a superset of the nodes that match, or exactly these nodes if the part refers to no other node.
 
         within (Ids or None): The nodes to choose from; None for all nodes.
         """
@@ -170,7 +170,7 @@ class _Search:
             yield bound
 
     def _described(self, node: Part, at: int, bound: Bound) -> Bound | None:
-        """Test a node against its description: return the extended bindings, or None if the node does not fit."""
+        """Test a node against a node of the pattern without its conditions; return the extended bindings, or None."""
         test, label = node.test, self.index.string(at)
         if node.same:
             return bound if node.same in bound and (bound[node.same] == at) != test.is_negated else None

@@ -107,7 +107,7 @@ def nodes_of(tree: Tree) -> list[Node]:
 def tree_of(root: Node) -> Tree:
     """Return the `Tree` of a node and all nodes below it.
 
-    RAISES (ValueError): If a phrase is empty, or a word has sisters or no tag.
+    RAISES (ValueError): If a phrase is empty, a node but the root has no label, or a word has sisters or no tag.
     """
     trees: dict[Node, Tree] = {}
     for node in reversed(list(root.nodes())):
@@ -191,7 +191,7 @@ class Site:
         return copy
 
     def copies(self, sources: Iterable[str | Node]) -> list[Node]:
-        """Return copies of nodes with their subtrees: of nodes in the tree, given by name, and of new trees."""
+        """Return copies, with their subtrees, of nodes of the tree, given by name, and of new trees."""
         return [self.copy_new(source) if isinstance(source, Node) else self.node(source).copy() for source in sources]
 
 
@@ -383,21 +383,21 @@ def _adjoin(site: Site, new: Node, nodes: Sequence[Node]) -> None:
 
 
 def adjoin(site: Site, new: Node, name: str) -> None:
-    """Replace a named node by an auxiliary tree, and put the node's children below the foot of that tree."""
+    """Replace a named node by an auxiliary tree (new tree with a foot), and put the node's children below the foot."""
     target, root = site.node(name), site.copy_new(new)
     site.replace(target, [root])
     site.names[FOOT].insert(0, target.take_children())
 
 
 def adjoin_to_head(site: Site, new: Node, name: str) -> None:
-    """Adjoin an auxiliary tree at a named node, which stays as its root; the node's children go below the foot."""
+    """Put the children of an auxiliary tree's root below a named node, and the node's old children below the foot."""
     target, root = site.node(name), site.copy_new(new)
     site.names[FOOT].insert(0, target.take_children())
     target.insert(0, root.take_children())
 
 
 def adjoin_to_foot(site: Site, new: Node, name: str) -> None:
-    """Adjoin an auxiliary tree at a named node, which stays, with its children, in place of the foot."""
+    """Replace a named node by an auxiliary tree, and put the node, with its children, in place of the foot."""
     target, root = site.node(name), site.copy_new(new)
     site.replace(target, [root])
     site.replace(site.names[FOOT], [target])

@@ -174,7 +174,7 @@ class TreePattern:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels and words that label tests of nodes name, each once; those of negated tests are left out."""
+        """The distinct labels and words in label tests of nodes, without negated tests and regular expressions."""
         agenda: list[Part] = [*self.roots]
         labels: list[str] = []
         for part in agenda:
@@ -347,7 +347,7 @@ class _Parser:
         return self._kind in ("relation", "numbered", "exactly", "!", "?", "[", "(")
 
     def _alternatives(self, read: Callable[[], Result], may_go_on: Callable[[], bool]) -> list[Result]:
-        """Parse alternatives separated by |: names of one are unknown in the others, and all are known afterwards."""
+        """Parse alternatives separated by |: a name in one is unknown in the others, and known after all of them."""
         before, results = set(self.known), [read()]
         known = self.known
         while self._kind == "|" and may_go_on():
@@ -404,7 +404,7 @@ class _Parser:
         return Part("all", (*steps[:-1], Part("not", (steps[-1],))))
 
     def _relation(self) -> Relation:
-        """Parse a relation, with its number, or with the test of the nodes between the two that it relates."""
+        """Parse a relation, which may have a number, or a test that the nodes on the way must pass."""
         token = self._expect("relation numbered", _CONDITION)
         if token.kind == "numbered":
             number = token.text.lstrip("<>")

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 
 class PhonologicalPhrase(NamedTuple):
-    """A phonological phrase, by the properties that decide with which neighbour it is merged.
+    """A phonological phrase: the properties that decide with which neighbour it is merged.
 
     n_words (int): The number of its phonological words, at least 1.
     is_verbal (bool): Whether it has a main verb.

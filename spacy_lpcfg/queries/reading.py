@@ -65,7 +65,7 @@ class _Irregular(Exception):
 
 
 class _Tokens(dict[bytes, int]):
-    """A dict from the tokens of a file, as bytes, to codes; new tokens are added to `strings`, their codes by text."""
+    """A dict from the tokens of a file, as bytes, to codes; new tokens also get their codes in `strings`."""
 
     def __init__(self, strings: Strings) -> None:
         super().__init__({b"(": OPEN, b")": CLOSE})

@@ -26,7 +26,7 @@ def image(index: TreeArrays, relation: Relation, ids: Ids) -> Ids:
 
 
 def unique(index: TreeArrays, ids: Ids) -> Ids:
-    """Convert node numbers, with repetitions and NONE, to a set: a sorted int64 array."""
+    """Convert node numbers to a set, a sorted int64 array: repetitions and NONE (-1) are removed."""
     if len(ids) * _MANY < len(index.label):
         nodes = np.unique(ids)
         return nodes[np.searchsorted(nodes, 0) :].astype(np.int64)
@@ -128,7 +128,7 @@ def _same_tree(index: TreeArrays, ids: Ids) -> Ids:
 
 
 def _along(to: np.ndarray, ids: Ids, n_steps: int) -> Ids:
-    """Follow `n_steps` links from each node, where `to` holds the next node of each; NONE where a chain is shorter."""
+    """Follow `n_steps` links from each node, where `to` holds the next node for each node; NONE for a shorter chain."""
     while n_steps and (ids != NONE).any():
         ids = np.where(ids == NONE, NONE, to[ids])
         n_steps -= 1
@@ -142,7 +142,7 @@ def _child(index: TreeArrays, ids: Ids, number: int) -> Ids:
 
 
 def _parent_of_child(index: TreeArrays, ids: Ids, number: int) -> Ids:
-    """Return the parent of each node that is its child number `number`, or NONE."""
+    """Return the parent of each node that is child number `number` of its parent; NONE for any other node."""
     back = index.left if number > 0 else index.right
     first = _along(back, ids, abs(number) - 1)
     return np.where((first != NONE) & (back[first] == NONE), index.parent[ids], NONE)

@@ -80,8 +80,7 @@ def split_clauses(
 
     trees (sequence of Tree): Trees with the labels of the Penn Treebank, without empty elements.
     rules (sequence of EditRule or None): Rules as in the package's `clauses.tsurgeon`; None for the rules of that file.
-    scores (iterable of Scores): For each tree the posterior probabilities of its constituents and tags; empty if
-        unknown.
+    scores (iterable of Scores): As for `TreeIndex.from_trees`.
     RETURNS (list of lists of SplitClause): The clauses of each tree, sorted by their first word that is not a copy; []
         for a tree that the rules delete.
     RAISES (RuleError): If a rule cannot be carried out.
@@ -151,7 +150,7 @@ class _Probabilities:
             start += n_words
 
     def update(self, match: TreeMatch, edited: Tree | None) -> None:
-        """Set the probability of clauses that a rule changed: the lowest of their sources and the matched nodes."""
+        """Set the probability of each changed clause: the lowest of its former clauses and of the matched nodes."""
         before = match.node.root.tree.children
         after = () if edited is None else edited.children
         sources = [self.of.get(clause) for clause in before if clause not in after]

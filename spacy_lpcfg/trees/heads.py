@@ -129,10 +129,12 @@ class HeadRules:
 def read_head_rules(lines: Iterable[str], path: str) -> HeadRules:
     """Parse a table of head rules: lines of categories and search steps, `NP NX: right NN|NNS, left NP, right CD JJ`.
 
-    Categories joined by "|" are searched for at once; categories separated by blanks are further steps from the same
-    side. "*" in a category matches any characters. Five more kinds of lines give the settings of `HeadRules` for all
-    categories: `side: right`, `coordinators: CC CONJP`, `next: CC`, `fixed: ADP SCONJ, VERB` and `cut: ^ _`. A line
-    that begins with "#" is a comment.
+    - Categories joined by "|" are searched for at once; categories separated by blanks are further steps from the same
+      side.
+    - "*" in a category matches any characters.
+    - Five more kinds of lines are settings of `HeadRules` for all categories: `side: right`, `coordinators: CC CONJP`,
+      `next: CC`, `fixed: ADP SCONJ, VERB` and `cut: ^ _`.
+    - A line that begins with "#" is a comment.
 
     lines (iterable of str): The lines of the table.
     path (str): What error messages call the table, such as the name of its file.

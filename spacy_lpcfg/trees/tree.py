@@ -72,9 +72,7 @@ class Tree:
         return self.with_source((self.source or SentenceSource())._replace(sent_id=sent_id))
 
     def with_source(self, source: SentenceSource | None) -> Tree:
-        """Return the tree with another `source`, whose `text` is dropped if it has another number of words than the
-        tree.
-        """
+        """Return the tree with another `source`; its `text` is dropped unless it has as many words as the tree."""
         if source is self.source:
             return self
         if source and source.text and len(source.text.words) != len(self):
@@ -82,9 +80,7 @@ class Tree:
         return Tree(self.label, self.children, self.word, source=source)
 
     def with_source_of(self, original: Tree) -> Tree:
-        """Return the tree with the `source` of `original`, from which it was made; the text is dropped if the words
-        differ.
-        """
+        """Return the tree with the `source` of the tree that it was made from, without `text` if the words differ."""
         source = original.source
         if source and source.text and self.words != original.words:
             source = source._replace(text=None)

@@ -1,8 +1,12 @@
 """Read the format of CorpusSearch: treebanks of historical English, Icelandic, Faroese, Old Saxon and more.
 
-Beside words, the trees have codes of the text, `(CODE <P_3>)`, sentence IDs, `(ID ...)`, empty categories, `*T*-1` and
-`0`, and, in some treebanks, the lemma after each word, `(N-N Menn-maður)`. A word that was cut in two has dollar signs,
-`(N-A dag$) (D-A $inn)`: where both parts are in the same phrase they become one word again, `(N+D-A daginn)`.
+Beside words, the trees have:
+
+- codes of the text, `(CODE <P_3>)`, and sentence IDs, `(ID ...)`;
+- empty categories, `*T*-1` and `0`;
+- in some treebanks, the lemma after each word, `(N-N Menn-maður)`;
+- words that were cut in two, with dollar signs, `(N-A dag$) (D-A $inn)`. Where both parts are in the same phrase, they
+  become one word again, `(N+D-A daginn)`.
 """
 
 from __future__ import annotations

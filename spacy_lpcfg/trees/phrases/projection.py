@@ -182,9 +182,7 @@ class Projection:
         return left[start:] if start else []
 
     def _with_outer(self, core: Tree, outer: list[int]) -> Tree:
-        """Put a predicate that is a clause into a verb phrase with its copula, and the verb phrase into an S with the
-        subject.
-        """
+        """Put a clause that is a predicate below a VP with its copula, and the VP below an S with the subject."""
         n_below = next(i for i, child in enumerate([*outer, -1]) if child < 0 or self.words.relation(child) in SUBJECTS)
         verb_phrase = self._joined("VP", core, outer[:n_below], [], Level.VERBAL)
         return self._joined("S", verb_phrase, outer[n_below:], [], Level.CLAUSE)

@@ -36,9 +36,7 @@ def words_without_punctuation(sentence: DependencySentence) -> list[int]:
 
 
 def bracketed_words(sentence: DependencySentence) -> frozenset[int]:
-    """Return the positions of words whose dependents include an opening parenthesis before and a closing one after
-    them.
-    """
+    """Return the positions of words with an opening parenthesis before and a closing one after them as dependents."""
     words = sentence.words
     return frozenset(
         head
