@@ -76,11 +76,10 @@ class Evaluation:
         """Return the scores over sentences of all lengths, by name.
 
         RETURNS (dict of str to float): Percentages (0 to 100) over the valid sentences, and numbers of sentences:
-
-        - evalb_p, evalb_r, evalb_f: precision, recall and F1 of brackets;
-        - complete_match: share of sentences whose brackets all match;
-        - tag_acc: share of words with the gold tag;
-        - n_sentences, n_error, n_skipped (int): numbers of all, error and skipped sentences.
+            - evalb_p, evalb_r, evalb_f: precision, recall and F1 of brackets;
+            - complete_match: share of sentences whose brackets all match;
+            - tag_acc: share of words with the gold tag;
+            - n_sentences, n_error, n_skipped (int): numbers of all, error and skipped sentences.
         """
         total = self.total()
         return {

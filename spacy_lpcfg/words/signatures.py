@@ -52,12 +52,11 @@ def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
     word (str): The token.
     sentence_initial (bool): Whether the token opens its sentence, where a capital is not informative.
     RETURNS (list[str]): In this order:
-
-    - the word;
-    - its unescaped form if that differs, such as `"` for a treebank's two-character quotes;
-    - its lower case if it opens the sentence and begins with a capital;
-    - its signatures, from specific to general;
-    - `UNKNOWN`.
+        - the word;
+        - its unescaped form if that differs, such as `"` for a treebank's two-character quotes;
+        - its lower case if it opens the sentence and begins with a capital;
+        - its signatures, from specific to general;
+        - `UNKNOWN`.
     """
     plain, names = _spellings(word, sentence_initial)
     case, shape, suffix = letter_case(plain, sentence_initial), token_shape(plain), _suffix(plain.lower())
