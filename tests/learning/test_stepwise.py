@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from oracles.latent import split_of
 
+from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, SplitMerge, StateSmoothing, StepwiseEM
 from spacy_lpcfg.learning.em import EMFit, random_start
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED
@@ -63,6 +64,18 @@ def test_batches_raise_the_likelihood(sample):
     assert (np.diff(totals) > 0).all()
     whole = StepwiseEM(EM(n_states=4, tokens_per_state=5, n_iterations=0)).online(sample)
     assert online.step(sample) > totals[-1] > whole.step(sample) + 50
+
+
+def test_symbols_that_many_batches_lack_keep_their_distributions():
+    """Their counts become ever smaller, but not the parameters."""
+    cat = "(S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT a) (NN dog))))"
+    wow = "(S (NP (DT the) (NN cat)) (VP (VBZ sees) (INTJ (UH wow) (RB so))))"
+    trees = [*parse_trees([cat, cat, wow])]
+    online = StepwiseEM(EM(n_states=2, n_iterations=1)).online(trees)
+    for _ in range(400):
+        online.step(trees[:1])
+    assert np.isfinite(Parser(online.grammar()).tree_log_probability(trees[2]))
+    assert online.step(trees) < 0
 
 
 def test_trees_count_as_often_as_the_treebank_has_them(sample):

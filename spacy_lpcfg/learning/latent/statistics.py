@@ -194,7 +194,7 @@ class Split:
         other.
         """
         counts = expected.symbols.sum(axis=1, keepdims=True)
-        shares = expected.symbols / np.maximum(counts, _MIN_COUNT)
+        shares = expected.symbols / np.maximum(counts, _TINY)
         return replace(
             expected,
             rules=self._shared_rules(expected.rules, shares.astype(np.float32), _FLOOR),
@@ -223,7 +223,7 @@ class Split:
         smoothing (StateSmoothing): The smoothing.
         """
         totals = self._totals(rules, emissions)
-        shares = totals / np.maximum(totals.sum(axis=1, keepdims=True), _MIN_COUNT)
+        shares = totals / np.maximum(totals.sum(axis=1, keepdims=True), _TINY)
         emissions = self._shared_words(emissions, shares, smoothing.rare_words)
         rules = self._shared_rules(rules, shares.astype(np.float32), smoothing.rare_rules)
         totals = self._totals(rules, emissions)
@@ -303,6 +303,7 @@ class Split:
 _OF_TREEBANK = ("shards",)  # cached properties that do not depend on the numbers of states
 _FLOOR = 1e-3  # occurrences
 _MIN_COUNT = 1e-6  # of a state that counts as seen
+_TINY = 1e-300  # in place of 0 as a divisor
 _MIN_ENTRY = 1e-15  # of a tensor; smaller ones become 0, as denormal numbers are slow
 
 
@@ -313,8 +314,9 @@ def _distributions(counts: np.ndarray, totals: np.ndarray, share: float) -> np.n
     totals (float64, (m,)): Count of each state over all outcomes, not only these k.
     share (float): Interpolation weight of the mean.
     """
-    seen = totals >= _MIN_COUNT
-    rows = counts * np.where(seen, 1 / np.maximum(totals, _MIN_COUNT), 0.0).astype(counts.dtype)[:, None]
+    least = min(_MIN_COUNT, totals.max())  # counts of a symbol that many batches lack become small in all states
+    seen = totals >= least
+    rows = counts * np.where(seen, 1 / np.maximum(totals, least), 0.0).astype(counts.dtype)[:, None]
     shares = np.where(seen, share, 1.0).astype(counts.dtype)
     if not shares.any():
         return rows
