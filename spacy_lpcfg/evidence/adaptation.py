@@ -33,7 +33,6 @@ from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.evidence.pipeline import PipelineEvidence
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.adaptation.new_trees import reading_of
 from spacy_lpcfg.learning.adaptation.prior import Prior
 from spacy_lpcfg.learning.adaptation.spelling import spelling_differences
 from spacy_lpcfg.learning.base import OnStep
@@ -207,7 +206,7 @@ def _golds(base: Adaptable, trees: Iterable[Tree]) -> list[Tree]:
 
     RAISES (ValueError): If there are fewer than `FEWEST_TREES`.
     """
-    normal = map(partial(normalize_rooted, functions=reading_of(grammar_of(base)).functions), trees)
+    normal = map(partial(normalize_rooted, functions=base.has_functions), trees)
     golds = [strip_root(tree)[1] for tree in normal if tree is not None]
     if len(golds) < FEWEST_TREES:
         raise ValueError(
@@ -244,7 +243,7 @@ def _differences(
     Unknown labels and tags come first (at most half of `MOST_TOLD`), then spelling, the root label, and local
     trees, the most frequent first.
     """
-    parses = list(filter(None, map(normalize_rooted, folds.parses)))
+    parses = filter(None, map(partial(normalize_rooted, functions=base.has_functions), folds.parses))
     differences = [
         *unknown_labels(golds, base.labels, base.tags)[: MOST_TOLD // 2],
         *spelling_differences(grammar_of(base), golds),

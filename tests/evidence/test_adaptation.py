@@ -29,7 +29,7 @@ from spacy_lpcfg.evidence.grammar import EvidenceGrammar
 from spacy_lpcfg.evidence.learning import ClassifierSettings, continue_classifier, interpolated, learn_classifier
 from spacy_lpcfg.evidence.model import EncoderEvidence
 from spacy_lpcfg.learning import EM
-from spacy_lpcfg.trees import Tree, normalize, read_trees, write_trees
+from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees, write_trees
 
 SETTINGS = ClassifierSettings(n_epochs=1, least_steps=1, hidden=8)
 
@@ -86,6 +86,13 @@ def test_model_that_cannot_gain_is_kept(base):
     assert adapted.model is base
     assert (adapted.is_adapted, adapted.base_f1) == (False, 100.0)
     assert "kept as it was" in adapted.summary
+
+
+def test_function_labels_of_a_model_are_no_difference():
+    sentences = "(S (NP-SBJ (PRP It)) (VP (VBZ works)))", "(S (NP-SBJ (DT The) (NN dog)) (VP (VBD left)))"
+    trees, reports = [*parse_trees("\n".join(sentences * 15))], []
+    adapt(EM(n_states=1, n_iterations=1, functions=True).fit(trees), trees, on_step=reports.append)
+    assert reports[0] == Conventions([])
 
 
 def test_adapted_evidence_goes_on_from_its_classifier(base, others):

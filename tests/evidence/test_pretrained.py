@@ -218,7 +218,8 @@ def test_an_encoder_in_onnx_is_taken_as_it_is(tmp_path):
     with pytest.raises(ModelError, match=r"tokenizer\.json, vocab\.txt"):
         PretrainedEncoder.from_folder(tmp_path)
     (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    (tmp_path / "card.json").write_text('{"licence": "MIT", "sha256": "of another"}', encoding="utf-8")
+    card = '{"licence": "MIT", "sha256": "of another", "data": ["a", "b"]}'
+    (tmp_path / "card.json").write_text(card, encoding="utf-8")
     random_classifier(WIDTH).to_disk(tmp_path / "classifier.bin")
     read = find_encoder(str(tmp_path), "")
     assert read is not None
@@ -226,3 +227,4 @@ def test_an_encoder_in_onnx_is_taken_as_it_is(tmp_path):
     assert (read.encoder.model, read.encoder.pieces.vocabulary) == (encoder.model, VOCABULARY)
     assert (read.encoder.card["name"], read.encoder.card["licence"]) == (tmp_path.name, "MIT")
     assert read.encoder.card["sha256"] == hashlib.sha256(encoder.model).hexdigest()
+    assert read.encoder.card["data"] == "a, b"

@@ -78,4 +78,5 @@ def card_of(folder: Path, sha256: str) -> dict[str, str]:
         card |= read_meta(read_file(path).decode("utf-8", "replace"))
     elif page.is_file() and (match := _LICENCE.search(read_file(page).decode("utf-8", "replace"))):
         card["licence"] = match[1].strip()
-    return {**{key: str(value) for key, value in card.items()}, "sha256": sha256}
+    texts = {key: ", ".join(map(str, value)) if isinstance(value, list) else str(value) for key, value in card.items()}
+    return {**texts, "sha256": sha256}

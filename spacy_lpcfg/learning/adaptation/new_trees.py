@@ -184,8 +184,7 @@ def reading_of(grammar: Grammar) -> Reading:
     # labels may contain "_": the order is the least one at which each context is a sequence of known labels
     orders = range(1 + max((context.count("_") for context in contexts), default=0))
     fits = (all(re.fullmatch(f"(_({labels})){{0,{order}}}", context) for context in contexts) for order in orders)
-    has_functions = any("-" in label[1:-1] for label in grammar.labels)
-    return Reading(markov=next((order for order, fit in enumerate(fits) if fit), 0), functions=has_functions)
+    return Reading(markov=next((order for order, fit in enumerate(fits) if fit), 0), functions=grammar.has_functions)
 
 
 def _with_symbols(grammar: Grammar, nodes: Skeletons) -> tuple[Skeletons, np.ndarray]:
