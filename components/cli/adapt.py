@@ -26,14 +26,14 @@ def adapt(
 ) -> None:
     """Adapt a model to trees of your own.
 
-    Takes 20 to some thousand trees, such as `correct` saves. First it prints up to ten differences between
-    your trees and those of the model: labels that the model lacks, hyphens and quotation marks, roots, then other
+    Takes 20 to some thousand trees, such as `correct` saves. First it prints up to ten differences between your trees
+    and the model's trees: labels that the model lacks, other hyphens and quotation marks, other roots, and other
     brackets over the same words. A frequent difference is a convention, which you can change in your trees with
     `spacy-lpcfg edit`.
 
-    Then the grammar and the classifier of the encoder's vectors learn from your trees, as far as cross-validation on
-    them says. It prints F1 before and after with an interval of the difference, and saves the model as it was unless
-    the adapted one is better in nine of ten bootstrap samples.
+    Then it trains the grammar and the classifier of the encoder's vectors on your trees, with settings chosen by
+    cross-validation. It prints F1 before and after, with a confidence interval of the difference. The model is saved
+    unchanged unless the adapted one is better in nine of ten random resamplings of your trees (bootstrap).
 
     \b
     Example:
@@ -69,7 +69,6 @@ def adapt(
 
 
 def _tell_differences(conventions: "Conventions") -> None:
-    """Print how often the trees follow other annotation conventions than the model, one convention on each line."""
     if not conventions.differences:
         tell("Your trees and those of the model have the same conventions.")
         return

@@ -44,11 +44,13 @@ def calibrate(
 ) -> None:
     """Measure how well probabilities are calibrated, and fit tau.
 
-    Parses the words of the trees, measures the probabilities of brackets, tags and trees, and chooses tau, the exponent
-    of the probabilities of trees with the largest likelihood of the gold brackets: less than 1 makes all answers less
-    sure, more than 1 surer. Each file is a domain, such as news or dialogue, and all domains have equal weight. The
-    expected calibration error is the mean difference between probability and share of right answers, over ten ranges of
-    probabilities. The saved pipeline has tau as a setting.
+    Parses the words of the trees, and chooses tau, an exponent of the probabilities of trees: a tau of less than 1
+    makes all answers less sure, more than 1 surer. The tau that gives the gold brackets the largest likelihood is
+    chosen; it is a setting of the saved pipeline. Each file is a domain, such as news or dialogue, and all domains have
+    equal weight.
+
+    Prints the expected calibration error of brackets, tags and whole trees, before and after. It is the mean difference
+    between the probability of answers and the share of right ones, over ten ranges of probabilities.
 
     \b
     Example:
@@ -133,7 +135,6 @@ def _shown(errors: "Sequence[float]") -> str:
 
 
 def _print_table(diagram: "Reliability") -> None:
-    """Print a reliability diagram as a table, with a line for each range of probabilities that is not empty."""
     print("probability  brackets  right")
     n_bins = len(diagram.counts)
     for i, (count, accuracy) in enumerate(zip(diagram.counts.tolist(), diagram.accuracies.tolist(), strict=True)):

@@ -79,7 +79,7 @@ def complexity(
 
 
 def _documents(reader: TreeSources, source: Source, with_surprisal: bool) -> "Iterator[Complexity]":
-    """Yield the complexity of each document of a source: of each Doc in a .spacy file, otherwise of the whole file."""
+    """Yield the complexity of each document of a source: each Doc of a .spacy file, otherwise the whole file."""
     from spacy_lpcfg.components.doc.complexity import sentence_complexity
     from spacy_lpcfg.queries import Complexity, complexity
 

@@ -84,11 +84,11 @@ def convert(
     dependencies by the head rules of --lang. A .tex file has drawings for \\input, by the LaTeX package forest, or by
     qtree with --format qtree.
 
-    --noise makes trees from which a parser also learns capitals, lower case and missing punctuation.
+    --noise changes some trees, so that a parser also learns from capitals, lower case and missing punctuation.
 
-    --by makes trees of English dependencies, such as those of the English Web Treebank of Universal Dependencies. No
-    bracket crosses a subtree, and tags are those of the file (XPOS). --like leaves out trees with a local tree, a label
-    over the labels of its children, that is not in the given trees.
+    --by makes trees from English dependencies, such as the English Web Treebank of Universal Dependencies. No bracket
+    crosses a subtree of the dependencies, and tags are taken from the file (XPOS). --like leaves out each tree with a
+    local tree (a label over the labels of its children) that the given trees never have.
 
     \b
     Example:

@@ -17,12 +17,12 @@ def corenlp(
     host: Annotated[str, typer.Option(help="The address to listen at, 0.0.0.0 for all.")] = "127.0.0.1",
     workers: Annotated[int, typer.Option(min=1, max=1024, help="Number of processes that answer.")] = 1,
 ) -> None:
-    """Serve clients of CoreNLP's server, in its place.
+    """Serve clients of CoreNLP, in place of its server.
 
-    They get tokens, sentences, tags and trees, and matches of Tregex patterns.
+    Clients get tokens, sentences, tags and trees, and matches of Tregex patterns.
 
-    Other machines can ask if you give an address by --host: there is no password, so do that in a container, or behind
-    a server that asks for one. Ctrl-C ends it.
+    With --host, other machines can connect. There is no password, so do that in a container, or behind a server that
+    asks for one. Ctrl-C ends it.
 
     \b
     Example:

@@ -72,7 +72,8 @@ def encoder(
 
     --text cuts the vocabulary to the word pieces of these files, and to likely ones of the same letters; other words
     are split into smaller pieces. --tune learns the encoder and a classifier of phrases together, in minutes to hours;
-    with --dev, F1 of this classifier is printed after each step. In the end, weights are rounded to 8 bits.
+    with --dev, F1 of this classifier is printed after each pass over the trees. In the end, weights are rounded to 8
+    bits.
 
     Needs the extra `encoder`, of which torch is needed for --tune alone.
 
@@ -170,7 +171,7 @@ def _words(paths: Sequence[Path], lang: str, skip_bad: bool, dialect: str | None
 
 
 def _cut(hub: "HubEncoder", words: Sequence[str], n_pieces: int, paths: Sequence[Path]) -> "HubEncoder":
-    """Cut an encoder's vocabulary to word pieces of given words and some likely ones; print what this changes.
+    """Cut an encoder's vocabulary to the word pieces of given words and other likely pieces; print what this changes.
 
     hub (HubEncoder): The encoder.
     words (sequence of str): The words of the texts.
@@ -230,9 +231,9 @@ def _tune(
 
 
 def _tell_costs(hub: "HubEncoder", cut: "HubEncoder", tuned: "Tuned", golds: "Sequence[Tree]") -> None:
-    """Print the model size and the classifier's F1 of three exports: all pieces, cut pieces, and 8-bit weights.
+    """Print the model size and the classifier's F1 with all pieces, with the cut pieces, and with 8-bit weights.
 
-    hub, cut (HubEncoder): The original encoder, and the encoder with the cut vocabulary; the same object if not cut.
+    hub, cut (HubEncoder): The original encoder, and the encoder with the cut vocabulary; the same encoder if not cut.
     tuned (Tuned): The tuned weights and classifier.
     golds (sequence of Tree): The held-out trees for F1.
     """

@@ -154,7 +154,6 @@ def _is_model(source: str) -> bool:
 
 
 def _normalized(tree: "Tree", functions: bool, tags: options.TagDetail) -> "Tree | None":
-    """Normalize a tree for scoring; None if it has no words."""
     from spacy_lpcfg.trees import clean
     from spacy_lpcfg.trees.tags import with_coarse_tags
 

@@ -123,12 +123,13 @@ def _sizes_of_networks(isbn: "ISBN") -> Details:
 
 
 def _symbols(grammar: "ParsingModel", wanted: list[str] | None, top: int) -> Details:
-    """For symbols of a grammar, return the most probable rules, or words of tags, in each latent state.
+    """Return the most probable rules, or for tags the most probable words, in each latent state of symbols.
 
     wanted (list of str, or None): The symbols; "all" for all, None for the most frequent ones.
     top (int): The number of rules or words for each state.
-    RETURNS (dict): By symbol, its "kind" ("words" or "rules") and its "states": for each state the rules or words with
-        their weights. {} for a model that is no grammar.
+    RETURNS (dict of str to dict): Two entries by symbol; {} for a model that is no grammar.
+        kind: "words" or "rules".
+        states: For each state the list of its words or rules, each with its weight.
     RAISES (ValueError): If the grammar lacks a symbol, or symbols are wanted from a model that is no grammar.
     """
     from spacy_lpcfg.grammar import Grammar
@@ -193,7 +194,6 @@ def _lines(details: Details) -> Iterator[str]:
 
 
 def _size_lines(sizes: Details) -> Iterator[str]:
-    """Yield the sizes of a model as lines, named as in the JSON output, then a table of the states of each symbol."""
     for name, value in sizes.items():
         if isinstance(value, (str, int)):
             yield f"{name}: {value}"
@@ -217,7 +217,7 @@ def _state_lines(name: str, of_symbol: Details) -> Iterator[str]:
 
 
 def _singular_lines(values: dict[str, list[float]]) -> Iterator[str]:
-    """Yield a table of the singular values of each symbol with several, with position and ratio of the largest gap."""
+    """Yield a table of each symbol with several singular values: position and ratio of the largest gap, and values."""
     yield f"{'symbol':<24}{'gap after':>10}{'ratio':>8}  singular values"
     for name, row in values.items():
         ratios = [high / low for high, low in pairwise(row)]
@@ -228,7 +228,6 @@ def _singular_lines(values: dict[str, list[float]]) -> Iterator[str]:
 
 
 def _fit_lines(steps: list[Details]) -> Iterator[str]:
-    """Yield the training log as a table with tabs: a header, then a line for each step."""
     names = [name for name, value in steps[0].items() if not isinstance(value, (dict, list))]
     yield "\t".join(names)
     for step in steps:

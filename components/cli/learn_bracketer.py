@@ -109,7 +109,6 @@ class _Text:
             yield sentence
 
     def log_dialects(self) -> None:
-        """Log the dialects of the treebanks among the files."""
         from spacy_lpcfg.trees.reading import dialect_of
 
         dialects = {dialect_of(path) for path in self.paths if path.suffix != ".spacy"} if self.dialect is None else ()

@@ -49,22 +49,30 @@ def learn_parser(
 ) -> None:
     """Learn a parser from trees.
 
-    The method isbn learns an isbn_parser, a network that reads from left to right; all others an lpcfg_parser, a latent
-    grammar. The method pivot learns evidence too, which says how likely each phrase and tag is by the words around it:
-    more accurate, and some minutes more to learn. For English it is learned on the vectors of the encoder that comes
-    with the package; with --encoder none, and for other languages, from the treebank alone. Other methods of grammars
-    do so with --set evidence=true, or with an --encoder; --set evidence=false is the grammar alone.
+    The method isbn learns an isbn_parser, a network that reads from left to right; all other methods learn an
+    lpcfg_parser, a latent grammar. The method pivot also learns evidence: how likely each phrase and tag is, given the
+    words around it. That is more accurate, and takes some minutes more. For English, evidence is learned on the vectors
+    of the encoder that comes with the package; with --encoder none, and for other languages, from the treebank alone.
+    Other methods for grammars learn evidence with --set evidence=true, or with an --encoder; --set evidence=false
+    learns the grammar alone.
 
-    --set changes settings of the method's class, such as Pivot or ISBNLearner: n_states is the maximum number of latent
-    states of a symbol, or the number of latent units of a network at a position; n_iterations the number of iterations
-    of EM (the maximum with --dev), n_epochs that of passes over the trees; n_networks=2 learns two networks;
-    functions=true keeps function labels, as in NP-SBJ, and heads=NAME or FILE takes other head rules than the
-    language's. pivot, spectral, em and isbn have variant=paper, as published and without evidence; spectral also has
-    variant=2012.
+    --set changes settings of the method's class, such as Pivot or ISBNLearner:
 
-    --dev tunes the smoothing of the spectral method, and the number of iterations of EM or of passes, on held-out
-    trees, and prints F1 on them. Probabilities of networks are calibrated on them; without --dev, on one of 50 trees,
-    at most 200, unless there are fewer than 500. `spacy-lpcfg inspect` shows the steps and the singular values.
+    \b
+    n_states        maximum number of latent states of a symbol; for a network,
+                    number of latent units at a position
+    n_iterations    number of iterations of EM; with --dev the maximum
+    n_epochs        number of passes over the trees, for a network
+    n_networks=2    learn two networks
+    functions=true  keep function labels, as in NP-SBJ
+    heads=NAME      head rules other than those of the language; also a FILE
+    variant=paper   as published, without evidence, for pivot, spectral, em and
+                    isbn; spectral also has variant=2012
+
+    --dev names held-out trees, on which it prints F1. The smoothing of the spectral method, and the number of
+    iterations of EM or of passes, are tuned on them. The probabilities of a network are calibrated on them, or without
+    --dev on one tree in 50 of TREES, at most 200, if there are 500 or more. `spacy-lpcfg inspect` shows the steps and
+    the singular values.
 
     \b
     Example:

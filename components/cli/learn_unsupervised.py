@@ -26,7 +26,7 @@ def learn_unsupervised(
 ) -> None:
     """Learn an lpcfg_parser from raw text, without trees.
 
-    Its trees have only the labels S and X, with probabilities. A line of TEXT is a sentence, with blanks between its
+    Its trees have probabilities, but only the labels S and X. A line of TEXT is a sentence, with blanks between its
     tokens.
 
     --set changes settings of `Unsupervised`, such as n_classes=[32] (the number of word classes of each grammar) and

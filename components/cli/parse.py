@@ -222,7 +222,7 @@ class _Work:
         return status
 
     def _root_label(self) -> str | None:
-        """Return the label of the root to add above each tree: "" for a bracketer; None, for no root, for a parser."""
+        """Return "", the label of the root above the trees of a bracketer; None for a parser, whose trees get none."""
         from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
         return None if isinstance(self.run.component, ParsingPipe) else ""

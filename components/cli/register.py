@@ -1,6 +1,6 @@
-"""Adds the commands to `python -m spacy` when it is imported: spaCy's entry point `spacy_cli` names it.
+"""Adds the commands to `python -m spacy` when it is imported, which spaCy does for the entry point `spacy_cli`.
 
-spaCy imports it for every command of its own, so it has to be quick. There is no way but an import.
+spaCy imports this module for each of its own commands too, so the import has to be fast.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def render(
     --picture tree         each bracketed tree, or the tree of each sentence
     --picture chart        how likely each span of a sentence is a constituent
     --picture spans        the likely spans as layers below the words
-    --picture surprisal    bits of each word after those before it
+    --picture surprisal    bits of each word, given the words before it
     --picture calibration  whether the model's probabilities are right, by the
                            bracketed trees in FILE
     --picture learning     log-likelihood and F1 of each iteration of
@@ -221,7 +221,7 @@ _OF_SENTENCES: dict[Picture, tuple[str | None, Callable[..., str]]] = {
     "spans": ("posteriors", partial(_draw_answer, "spans_svg")),
     "surprisal": ("surprisals", partial(_draw_answer, "surprisal_svg")),
 }
-"""The question that each picture of a sentence answers, and the function that draws it."""
+"""For each picture of a sentence the parser's method that it shows, None for the tree, and the function that draws."""
 
 
 # Where it goes -----------------------------------------------------------------------------------

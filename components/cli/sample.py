@@ -85,7 +85,7 @@ def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Itera
 
 
 def _of_sentences(run: Run, n: int, seed: int) -> "Iterator[Tree | None]":
-    """Yield `n` trees sampled from the posterior of each sentence, and None after the trees of a sentence."""
+    """Yield `n` trees sampled from the posterior of each sentence, and None after the trees of each sentence."""
     for parsed in run.parsed(questions={"samples": {"n": n, "seed": seed}}, with_trees=False):
         for _, words, trees in answers_of(parsed, "samples"):
             yield from (tree_of(printable(words), answer) for answer in trees)

@@ -234,7 +234,9 @@ def _count_rows(searched: Iterable[Searched], patterns: Iterable[NamedPattern]) 
 
 
 def _rows(searched: Iterable[Searched], patterns: list[NamedPattern], form: str, is_one: bool) -> Iterator[Any]:
-    """Yield the matches as table rows (the header first), as dicts for JSON, or as lines; then log missing ones.
+    """Yield the matches as table rows (the header first), as dicts for JSON, or as lines.
+
+    At the end, patterns without a match are logged.
 
     patterns (list of NamedPattern): The patterns.
     form (str): The output format.
@@ -258,7 +260,7 @@ def _rows(searched: Iterable[Searched], patterns: list[NamedPattern], form: str,
 
 
 class _Unseen:
-    """Record of the patterns without a match so far, and of labels in patterns that no tree has had so far."""
+    """Record of the patterns that have matched so far, and of the labels in patterns that no tree has had so far."""
 
     def __init__(self, patterns: list[NamedPattern]) -> None:
         self.patterns = patterns
@@ -266,7 +268,7 @@ class _Unseen:
         self.labels = {label for named in patterns for label in named.pattern.labels}
 
     def look_through(self, part: Searched) -> None:
-        """Remove the labels that occur in a batch of trees from the unseen labels."""
+        """Remove from the unseen labels those that occur in a batch of trees."""
         index = next(iter(part.indexes.values()))
         if any(named.name not in self.matching for named in self.patterns):
             self.labels = {label for label in self.labels if not index.has(label)}
@@ -324,7 +326,6 @@ def _cells(found: Found, names: Iterable[str]) -> Iterator[Any]:
 
 
 def _object(found: Found) -> dict[str, Any]:
-    """Return a match as a dict for JSON."""
     sentence, match = found.sentence, found.match
     return {
         **sentence.place(found.number),

@@ -57,9 +57,10 @@ def simplify(
     appositions and adverbial clauses become sentences. Quotations and conditions stay whole.
 
     A table has the place of the sentence, the relation of the clause ("main", "relative", "participle", "apposition",
-    "parataxis", or its conjunction), the least probability of the brackets that split it off, the clause, and the
-    sentence. An object of JSON also has the words of the clause: their position in the sentence and their characters,
-    null for words that were added; `is_copy` is true for words that an earlier clause has already.
+    "parataxis", or its conjunction), a probability, the clause, and the sentence. The probability is the lowest of the
+    brackets by which the rules found the clause. A JSON object also has the words of the clause: their position in the
+    sentence and their characters (null for words that were added), and `is_copy`, which is true for words that an
+    earlier clause has already.
 
     \b
     Example:

@@ -57,9 +57,9 @@ def surprisal(
     Tables count sentences and positions from 1. JSON objects have "words", their "bits" and the "end". A word that is
     impossible, or unknown to a language model, has null in JSON, and inf or nan in a table.
 
-    --by word adds up the bits of the tokens of a word, punctuation included, for regressions of reading times. It adds
-    the bits of the word before (NA for the first), the number of letters and digits, and with --frequencies the Zipf
-    value, and leaves out the ends of sentences.
+    --by word sums the bits of the tokens of each word, punctuation included, for regressions of reading times. The
+    table then has no ends of sentences, but more columns: the bits of the word before (NA for the first), the number of
+    letters and digits, and with --frequencies the Zipf value.
 
     stderr has the perplexity, over tokens and ends of sentences that have bits.
 
@@ -93,7 +93,7 @@ def _log_perplexity(total: Counter[str]) -> None:
     total (Counter): Three numbers.
         bits: The sum of surprisals.
         tokens: The number of tokens and sentence ends that have a surprisal.
-        unknown: The number of tokens that have none.
+        unknown: The number of tokens that have no surprisal.
     """
     bits = total["bits"] / total["tokens"]
     unknown = f"; {counted(total['unknown'], 'unknown word')} left out" if total["unknown"] else ""
@@ -102,10 +102,10 @@ def _log_perplexity(total: Counter[str]) -> None:
 
 
 def _surprises(documents: "Iterable[Parsed]", by: Unit, total: Counter[str]) -> Iterator[Answer]:
-    """Yield the surprisals of each sentence that has words, by token or word, and count those of tokens in `total`.
+    """Yield the surprisals of each sentence that has words, and add the surprisals of its tokens to `total`.
 
     documents (iterable of Parsed): Docs with the stored results of the method `surprisals`.
-    by ("token" or "word"): The unit of the surprisals.
+    by ("token" or "word"): The unit of the yielded surprisals.
     total (Counter): The counter, as for `_log_perplexity`.
     """
     for parsed in documents:
@@ -117,9 +117,9 @@ def _surprises(documents: "Iterable[Parsed]", by: Unit, total: Counter[str]) -> 
 
 
 def _rows(sentences: Iterable[Answer]) -> Iterator[tuple[Any, ...]]:
-    """Yield a table with a row for each word and each end of a sentence, the header first.
+    """Yield the header of a table, then a row for each word and each end of a sentence.
 
-    An end has the position after the last word as start and end character.
+    The end of a sentence begins and ends at the character after its last word.
     """
     yield _COLUMNS
     for number, (citation, words, bits) in enumerate(sentences, start=1):

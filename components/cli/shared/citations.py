@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees.source import SentenceSource
 
 PLACE = ("file", "document", "line", "sentence", "sent_id")
-"""Where a sentence stands: the fields of `CitedSentence.place`."""
+"""The fields that locate a sentence, see `CitedSentence.place`."""
 CHARACTERS = ("start_char", "end_char")
 EXTENT = (*CHARACTERS, "text")
-"""Where words of a sentence stand: the fields of `CitedSentence.extent`."""
+"""The fields that locate words of a sentence, see `CitedSentence.extent`."""
 
 
 class Origin(NamedTuple):

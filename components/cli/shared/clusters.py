@@ -1,4 +1,4 @@
-"""The option `--scheduler` of commands: a Dask cluster that learns from parts of a treebank, or parses files."""
+"""The option `--scheduler` of commands, which learn or parse on a Dask cluster."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ def on_cluster(address: str | None, sent: Sequence[Any] = ()) -> Iterator[None]:
     """Run joblib's calls in the block on a Dask cluster; do nothing without an address.
 
     address (str or None): The address of the Dask scheduler.
-    sent (sequence): Large arguments of the calls, which are scattered to the workers once instead of with each call.
+    sent (sequence): Large arguments of the calls, which are sent to the workers once instead of with each call.
     RAISES (ImportError): If Dask is not installed.
     RAISES (OSError): If no scheduler answers at the address, or the connection to it is lost.
     """

@@ -21,7 +21,7 @@ from spacy_lpcfg.storage import files
 STDIN = "-"
 ZIPPED = ".gz"
 LONGEST_JSON = 2**24
-"""The most characters of an object of JSON, of which each may take forty bytes when it is read."""
+"""Maximum number of characters of a JSON object; reading it may take forty bytes of memory for each character."""
 _ONE_WORD_PATH = re.compile(r"\S*[/\\]\S*|\S+\.[A-Za-z]\w{0,6}")
 _TRAIN = r"(.*-)?train"  # also as Universal Dependencies has it, de_gsd-ud-train.conllu
 _FILE_NAME = re.compile(r".*\.(mrg|txt|spacy|jsonl?|tsv|gz|parsed)", re.DOTALL)

@@ -220,7 +220,7 @@ def _trees_as_docs(trees: Iterator[Tree], n_sents: int) -> Iterator[Doc]:
 
 
 def _tree_as_json(tree: Tree) -> dict[str, Any]:
-    """Return a tree of a treebank as a dict for JSON, with the fields of `parse` except scores and location."""
+    """Return a tree of a treebank as a dict for JSON, with the fields of `parse` but no scores and no file or line."""
     from spacy_lpcfg.trees.transforms import strip_root
 
     sentence = CitedSentence.of_words(Origin("").of_words(tree.words, tree.source))

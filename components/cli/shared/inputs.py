@@ -96,8 +96,8 @@ def check_usage(file: str, kind: Input | None, tags: Tags | None = None) -> None
     file (str): A file, "-" for stdin, or a text.
     kind (Input or None): The value of --input.
     tags (Tags or None): The value of --tags.
-    RAISES (BadParameter): As in `check_input_or_text`; if a text is to be read as Docs; if words without tags are to
-        have given tags.
+    RAISES (BadParameter): As in `check_input_or_text`; if the input is a text, but `kind` is "spacy"; if `kind` is
+        "tokens", which has no tags, but `tags` is "given".
     """
     check_input_or_text(file)
     if is_text(file) and kind == "spacy":

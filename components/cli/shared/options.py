@@ -69,7 +69,7 @@ Force = Annotated[
 # Inputs and outputs ------------------------------------------------------------------------------
 
 BRACKETED = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
-"""What is expected where there are no trees."""
+"""The description of trees in errors about inputs that have none."""
 
 Input = Literal["text", "tokens", "tagged", "trees", "spacy"]
 """The kinds of input that a file may hold."""

@@ -22,7 +22,7 @@ ParseFormat = Literal["brackets", "jsonl", "json", "tsv", "csv", "spacy"]
 
 
 class ScoredSpan(NamedTuple):
-    """A bracket over the words [start, end), with its label and posterior probability; None if it is unknown."""
+    """A bracket over the words [start, end), with its label; `score` is its posterior probability, None if unknown."""
 
     start: int
     end: int
@@ -41,9 +41,11 @@ class ParsedSentence(NamedTuple):
     status (str): The status of the sentence's `Parse`, or "empty" for a sentence without words.
     log_probability (float or None): ln P(words) in nats, as in `Parse`; None if unknown.
     probability (float or None): P(tree | words), as in `Parse`; None if unknown.
-    n_best (list of dict, or None): The n best trees; None if they were not requested. Each has "tree",
-        "log_probability" and "probability", and "added" and "missing": its spans that the best tree lacks, and those of
-        the best tree that it lacks.
+    n_best (list of dict, or None): The n best trees; None if they were not requested. Each is a dict:
+        tree: The bracketed tree.
+        log_probability, probability: As in `Parse`.
+        added: The brackets of this tree that the best tree lacks.
+        missing: The brackets of the best tree that this tree lacks.
     marginals (dict or None): The possible "spans" and "tags" with their posterior probabilities; None if not requested.
     """
 
@@ -209,7 +211,7 @@ def objects(sentences: Iterable[ParsedSentence]) -> Iterator[dict[str, Any]]:
 
 
 def as_json(sentence: ParsedSentence, number: int) -> dict[str, Any]:
-    """Return a sentence as a dict for JSON; results of `_ANSWERS` that were not requested, or are unknown, are missing.
+    """Return a sentence as a dict for JSON; tag scores, n-best trees and marginals that are None have no entry.
 
     number (int): The number of the sentence in its file, from 1.
     """
@@ -271,7 +273,7 @@ def _difference(words: list[str], analysis: dict[str, Any]) -> str:
 
 
 _OPTIONS = {"n_best": "--n-best", "posteriors": "--marginals"}
-"""Options of `parse` by the questions that they ask."""
+"""The option of `parse` that requests each kind of result."""
 _JSON_WRITERS = {"jsonl": objects, "json": objects}
 _WRITERS: dict[tuple[str, ...], dict[str, Callable[[Iterable[ParsedSentence]], Iterator[Any]]]] = {
     (): {"brackets": bracket_lines, "tsv": span_rows, "csv": span_rows, **_JSON_WRITERS},
@@ -279,7 +281,7 @@ _WRITERS: dict[tuple[str, ...], dict[str, Callable[[Iterable[ParsedSentence]], I
     ("posteriors",): {"tsv": marginal_rows, "csv": marginal_rows, **_JSON_WRITERS},
     ("n_best", "posteriors"): {**_JSON_WRITERS},
 }
-"""Functions that write sentences, by the questions that were asked and by the format."""
+"""Functions that convert sentences to lines, objects or rows, by the requested results and the output format."""
 
 
 def check_contents(form: str, questions: Iterable[str]) -> None:

@@ -37,8 +37,7 @@ def patterns_and_files(
 
     arguments (sequence of str): The files; if there are neither `expressions` nor `file`, the pattern and then the
         files.
-    expressions (sequence of str): Values of -e: `pattern` or `name: pattern`; the name of a pattern without one is its
-        text.
+    expressions (sequence of str): Values of -e: `name: pattern`, or a `pattern` alone, whose text is its name.
     file (Path or None): The value of --patterns: a file with a pattern, in the same form, on each line.
     RAISES (BadParameter): If no file follows the pattern, if the pattern is also the name of an existing file, or if a
         pattern is malformed.

@@ -82,7 +82,6 @@ def load_pipeline(model: str) -> Language:
 
 
 def _no_model(name: str) -> str:
-    """Return the error message for an unknown model, which suggests the pretrained model with the most similar name."""
     from spacy_lpcfg.models import pretrained_names
 
     names = pretrained_names()
@@ -162,7 +161,7 @@ def listened_to(nlp: Language, pipe: Any) -> list[str]:
 
 
 def queries_of(nlp: Language, pipe: ParsingPipe, sentences: Sequence[Sequence[str]]) -> list[Query]:
-    """Return a parser query for each sentence, with the evidence that the parser takes from the pipeline, if any.
+    """Return a parser query for each sentence, with evidence from the vectors of other components, if there are any.
 
     nlp (Language): The pipeline.
     pipe (ParsingPipe): The parser; components that it listens to, such as a tok2vec, are run first.

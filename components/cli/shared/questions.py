@@ -1,4 +1,4 @@
-"""A pipeline component for the commands, which calls methods of a parser on each Doc also in worker processes.
+"""A pipeline component that calls methods of a parser on each Doc, so that worker processes compute the results too.
 
 Importing this module registers its factory.
 """
@@ -13,7 +13,10 @@ from spacy_lpcfg.components.doc.pictures import ask
 
 FACTORY = "lpcfg_cli_questions"
 KEY = "lpcfg_cli_answers"
-"""Key of `doc.user_data` for a dict with a list for each question, of an item a sentence, None if it has no words."""
+"""Key of `doc.user_data` for the results: a dict from the name of each method to a list with an item per sentence.
+
+The item of a sentence without words is None.
+"""
 
 
 class Questions:

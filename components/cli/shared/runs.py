@@ -91,12 +91,12 @@ class Run(NamedTuple):
     ) -> Iterator[Parsed]:
         """Yield the parsed Docs in order, as a stream that never holds the whole file in memory.
 
-        If needed, components that find sentences and answer the questions are added to the pipeline. For input other
-        than text and Docs, only the components that the parser listens to run before it.
+        If needed, components that find sentences and call the methods are added to the pipeline. For input other than
+        text and Docs, only the components that the parser listens to, such as a tok2vec, run before it.
 
-        questions (dict of str to dict, or None): Methods of the component to call for each Doc, by name, with their
-            keyword arguments; see `questions.py`.
-        with_trees (bool): Whether to parse as well; otherwise only the questions are answered.
+        questions (dict of str to dict, or None): The keyword arguments of the component's methods to call for each Doc,
+            by the name of the method; see `questions.py`.
+        with_trees (bool): Whether to parse as well; otherwise only the methods are called.
         n_process (int): The number of processes; 1 is this process.
         RAISES (ValueError): If the input is malformed.
         RAISES (EmptyInputError): If the input is empty.
@@ -130,7 +130,7 @@ class Run(NamedTuple):
         return sum(1 for _ in READERS[self.source.kind](self.source._replace(is_told=False), self.nlp.vocab))
 
     def _use_tags(self) -> None:
-        """Configure the component for the source of tags of the input: given tags (`token.tag_`) or the model's."""
+        """Set whether the component takes given tags (`token.tag_`) or its model's, as --tags or the input requires."""
         usual, component = KINDS[self.source.kind].tags, self.component
         if _is_bracketer(component):
             if usual is not None:

@@ -35,10 +35,7 @@ def stdin() -> IO[bytes]:
 
 @contextmanager
 def careful_stdout() -> Iterator[None]:
-    """Replace `sys.stdout` in the block by a wrapper that names "stdout" in errors and escapes control characters.
-
-    They are escaped only on a terminal.
-    """
+    """Wrap `sys.stdout` in the block: OSErrors name "stdout", and on a terminal control characters are escaped."""
     stream = sys.stdout
     with redirect_stdout(_Careful(stream)):
         yield
@@ -46,8 +43,6 @@ def careful_stdout() -> Iterator[None]:
 
 
 class _Careful:
-    """Wrapper of stdout whose OSErrors name "stdout", and which escapes control characters on a terminal."""
-
     def __init__(self, stream: Any) -> None:
         self._stream = stream
         self._is_terminal = stream.isatty()

@@ -35,8 +35,8 @@ def files_below(path: str, dialect: str | None, suffixes: tuple[str, ...] = ()) 
     """Return the files to read at a path: the treebanks in a folder; for any other path [path].
 
     path (str): A folder, a file, a text, or "-" for stdin.
-    dialect (str or None): The dialect of the treebanks to take from a folder; None for all dialects, without files
-        that look like no treebank, with a warning.
+    dialect (str or None): The dialect of the treebanks to take from a folder. With None, treebanks of all dialects are
+        taken; files that do not look like a treebank are left out, with a warning.
     suffixes (tuple of str): Suffixes of further files to take from a folder.
     RAISES (FileNotFoundError): If a folder has no such files; raised at the first item.
     RAISES (ValueError): If the dialect is unknown; raised at the first item.

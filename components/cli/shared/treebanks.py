@@ -26,7 +26,7 @@ _NAMED = 5  # files of which the names are told
 def tree_files(
     paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = "fine"
 ) -> Iterator[TreeFiles]:
-    """Yield the training trees of files; print how many trees were read, and log skipped trees at the end of the block.
+    """Yield the training trees of files; print the number of trees read, and at the end of the block log skipped trees.
 
     paths (sequence of Path): The files.
     skip_bad (bool): Whether malformed trees are skipped, instead of raising TreebankError.

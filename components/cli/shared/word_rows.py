@@ -16,7 +16,7 @@ from spacy_lpcfg.components.cli.shared.runs import Parsed
 
 COLUMNS = (*PLACE, "position", "word", "bits", "previous_bits", "length")
 MISSING = "NA"
-"""What R reads as missing."""
+"""The cell of a missing value, as R reads it."""
 
 
 def whole_words(parsed: Parsed, sentences: Iterable[Answer]) -> Iterator[Answer]:
