@@ -13,7 +13,8 @@ from spacy_lpcfg.queries.boundaries import Boundary, boundaries
 def doc_boundaries(doc: Doc) -> list[Boundary]:
     """Return the phrase boundary after each token of a Doc, see `spacy_lpcfg.queries.boundaries`.
 
-    RETURNS (list of Boundary, (n_tokens,)): The boundaries; all numbers are 0 for white space, and where there is none.
+    RETURNS (list of Boundary, (n_tokens,)): The boundaries; all their numbers are 0 after white space, and where there
+        is no boundary.
     RAISES (ValueError): If the Doc has no trees.
     """
     by_token = [Boundary()] * len(doc)
@@ -29,7 +30,7 @@ def token_boundary(token: Token) -> Boundary:
 
     For all tokens of a Doc call `doc_boundaries`, which computes each sentence only once.
 
-    RETURNS (Boundary): The boundary; all numbers are 0 for white space, and where there is none.
+    RETURNS (Boundary): The boundary; all its numbers are 0 after white space, and where there is no boundary.
     RAISES (ValueError): If the Doc has no trees.
     """
     root = span_constituency(sentence_of(token))

@@ -9,7 +9,7 @@ from spacy.tokens import Doc
 from spacy_lpcfg.parsing.constraints import Constraints
 
 ConstraintsOf: TypeAlias = Callable[[Doc], Constraints]
-"""Gives the constraints on the trees of a Doc; positions are those of its tokens, half-open."""
+"""A function that returns the constraints on the trees of a Doc, as half-open spans of its tokens."""
 
 
 def make_entities() -> ConstraintsOf:

@@ -71,7 +71,7 @@ def register_getters(of_class: Mapping[type[Doc] | type[Span] | type[Token], Get
 
 
 def _register(kind: Any, name: str, getter: Callable[[Any], Any]) -> bool:
-    """Register a getter under a name, or under `PREFIX` + name if another getter has the name; return False then."""
+    """Register a getter under `name`; if the name is taken, register it under `PREFIX` + name, and return False."""
     for candidate in (name, PREFIX + name):
         if not kind.has_extension(candidate):
             kind.set_extension(candidate, getter=getter)
@@ -107,8 +107,8 @@ def span_parse_string(span: Span) -> str:
 def span_probability(span: Span) -> float | None:
     """Return the posterior probability of a constituent with the Span's label: `span._.probability`.
 
-    For a Span without a label, or with a label that the constituent lacks, it is that of the outermost label; for a
-    word without labels that of its tag.
+    A Span without a label, or with a label that the constituent lacks, has the probability of the outermost label; a
+    word without labels has the probability of its tag.
 
     RETURNS (float or None): The probability; None if unknown.
     RAISES (ValueError): If the Doc has no trees, or the Span is not a constituent.

@@ -29,9 +29,7 @@ class NounChunks:
     """A callable that yields the noun chunks of a Doc or Span as (start, end, label); it can be pickled.
 
     of_dependencies (callable or None): The language's function that reads dependencies; None if there is none. It is
-        called for a Doc that has dependencies or no trees.
-
-    Calling it raises NotImplementedError if the Doc has neither dependencies, with such a function, nor trees.
+        called for a Doc that has dependencies or no trees. Without it, such a Doc raises NotImplementedError.
     """
 
     of_dependencies: Callable[[Any], Chunks] | None

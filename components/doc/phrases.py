@@ -120,7 +120,6 @@ class _PhrasesOf(IndexedDocs):
         self._sent_ids = sent_ids_of(doc) or [""] * len(self._starts)
 
     def phrase(self, kind: type[AnyPhrase], node: TreeNode) -> AnyPhrase:
-        """Return the words below a node as a phrase."""
         span = self.span(node)
         phrase = kind(span.doc, span.start, span.end, span.label)
         phrase.probability = node.probability

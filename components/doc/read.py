@@ -95,7 +95,8 @@ class SentenceTree:
     def chains(self) -> dict[tuple[int, int], list[int]]:
         """For each constituent, as (start, end), the indices of the brackets over exactly these words, outermost first.
 
-        Constituents are in pre-order. The whole sentence and each word are constituents even without a bracket: [].
+        Constituents are in pre-order. The whole sentence and each word are constituents; they have [] if no bracket is
+        over exactly these words.
         """
         indices: dict[tuple[int, int], list[int]] = {(0, len(self.positions)): []}
         for index, (start, end, _) in enumerate(self.brackets):

@@ -7,9 +7,10 @@ corrected by the characters of the text, which retokenization does not change:
 - A bracket within a merged token is removed: the token is one leaf of the tree.
 - A bracket that begins or ends within a merged token, but is not all within it, crosses it. It is removed too, with a
   warning, and the status of its sentence becomes "retokenized": its tree has no probability.
-- Scores stay with their brackets. A merged token has the tag of its last word, or the tag that spaCy keeps for it if
-  the parser wrote that, no tag score, the spelling of its text, and the sum of its words' surprisals. Parts of a token
-  that was split have its tag, and no score, spelling or surprisal.
+- Scores stay with their brackets.
+- A merged token has the tag of its last word (or, if the parser wrote the tag that spaCy keeps for it, that tag), the
+  spelling of its text and the sum of its words' surprisals, but no tag score.
+- The parts of a split token have its tag, but no tag score, spelling or surprisal.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
 def _fitted_multiwords(forms: list[str], parts: list[list[int]]) -> list[str]:
     """Return the multiword form at each current token; forms that were partly merged with other words are dropped.
 
-    forms (list of str): The forms at the words before retokenization, see `SourceText`.
+    forms (list of str): The forms (such as "du" for de and le) at the words before retokenization, see `SourceText`.
     parts (list of list of int): The old words of which each token consists; [] for a part of a token that was split.
     """
     begins = [i for i, form in enumerate(forms) if form != CONTINUED]

@@ -83,9 +83,9 @@ def words_of(doc: Doc, start: int, end: int) -> list[int]:
 
 
 def given_tags_of(doc: Doc, key: str) -> list[str]:
-    """Return the tag of each token, but not tags that the parser of `doc.spans[key]` has written; "" for no tag.
+    """Return the tags of a Doc without the tags that the parser of `doc.spans[key]` wrote; "" for no tag.
 
-    Where `token.tag_` is the tag in the tree, it is replaced by the tag from before parsing, which is stored with the
+    A token whose `token.tag_` is its tag in the tree gets the tag that it had before parsing, which is stored with the
     tree.
     """
     tags = [token.tag_ for token in doc]

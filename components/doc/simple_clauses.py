@@ -33,8 +33,8 @@ class SimpleClause(NamedTuple):
 
     text (str): The clause as a sentence.
     relation (str): "main", "relative", "participle", "apposition", "parataxis", or its conjunction, such as "because".
-    probability (float or None): The least posterior probability of the brackets by which it was split off; of a whole
-        sentence, that of its outermost bracket. None if unknown.
+    probability (float or None): The lowest posterior probability of the brackets that the splitting rules matched; for
+        a sentence that was not split, the probability of its outermost bracket. None if unknown.
     words (tuple of ClauseToken): The words of the clause.
     sent (Span): The sentence that the clause was split from.
     """
@@ -78,7 +78,7 @@ def _tokens(words: Sequence[ClauseWord], tokens: Sequence[Token]) -> Iterator[Cl
 
 
 def _text(words: Sequence[ClauseToken]) -> Iterator[str]:
-    """Yield words and the white space between them: between tokens adjacent in the Doc as there, otherwise by rules."""
+    """Yield the words, and the white space between them: as in the Doc for neighbouring tokens, otherwise by rules."""
     for word, after in zip(words, [*words[1:], None], strict=True):
         yield word.text
         if after is None:

@@ -28,7 +28,7 @@ KEYS = (KEY, ISBN_KEY, BRACKETS_KEY)
 """The keys of this project's components; `doc._.constituency` shows the first that a Doc has."""
 FORMAT = 2
 LEFT_OUT = "_left_out"
-"""Suffix of a key of `doc.spans` that makes the key of the spans that a threshold left out."""
+"""Suffix that a key of `doc.spans` gets for the spans that a threshold left out."""
 PER_TOKEN = ("tags", "given_tags", "spellings", "multiwords", "tag_scores", "surprisal")
 """The attributes that have a value for each token."""
 _ATTRS: Any = SpanGroup.attrs
@@ -109,7 +109,7 @@ def set_attributes(doc: Doc, key: str, **attrs: Any) -> None:
 
 
 def scored_spans(doc: Doc, key: str) -> list[tuple[Span, float]]:
-    """Return the spans of a group, each with its posterior probability."""
+    """Return the spans of a group, each with its posterior probability; [] if the group has no scores."""
     group = group_at(doc, key, 0, None)
     scores = group.attrs.get("scores")
     return [] if scores is None else list(zip(group, scores.tolist(), strict=True))
@@ -192,7 +192,7 @@ def _name_of_spans(key: str) -> str:
 
 
 def _is_record(name: Any, key: str) -> bool:
-    """Return whether `name`, a key of `doc.user_data`, is the key of the attributes of the group at `key`."""
+    """Return whether attributes of the group `doc.spans[key]` are stored in `doc.user_data[name]`."""
     return isinstance(name, tuple) and len(name) == 4 and name[:2] == ("._.", _name(key))
 
 
@@ -247,10 +247,11 @@ def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
 
 
 def _joined(doc: Doc, parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
-    """Concatenate the attributes of groups; keep only those that all groups have, or that have a default.
+    """Concatenate the attributes of groups; keep only attributes that all groups have, or that have a default.
 
-    doc (Doc): The Doc that they were joined into.
-    parts (sequence of (int, dict)): The character at which each Doc begins, and the attributes of its group.
+    doc (Doc): The Doc that `Doc.from_docs` made.
+    parts (sequence of (int, dict)): For each original Doc the character at which it begins in `doc`, and the attributes
+        of its group.
     """
     joined: dict[str, Any] = {}
     defaults: dict[str, dict[int, str]] = {

@@ -32,8 +32,8 @@ class TokenDependency(NamedTuple):
 
     token (Token): A word.
     head (Token): The head of the word; the word itself if it is the root, as in `token.head`.
-    label (str): For example "S>NP": the label of the node in which the word depends on its head, and the label of the
-        largest node whose head the word is; "root" for the root.
+    label (str): Two labels, such as "S>NP": of the node in which the word depends on its head, and of the largest node
+        whose head is the word; "root" for the root.
     """
 
     token: Token

@@ -217,7 +217,10 @@ def _spans(doc: Doc, words: Sequence[int], brackets: Iterable[tuple[int, int, st
 
 
 def _scatter(tags: list[str], words: Sequence[int], tags_of_words: Sequence[str]) -> None:
-    """Put the tags of a sentence at the positions of its words."""
+    """Write the tags (or other texts) of a sentence's words to their token positions, in place.
+
+    RAISES (ValueError): If the number of tags differs from the number of words.
+    """
     if len(words) != len(tags_of_words):
         raise ValueError(
             f"Expected a tree of {len(words)} words for the sentence with the tokens {words}, got one "
