@@ -15,7 +15,8 @@ _TOP, _STEP = 28.0, 9.0  # where bars begin, and their length for each level
 def boundaries_svg(words: Sequence[str], boundaries: Sequence[Boundary]) -> str:
     """Draw the words of a sentence with a bar at each prosodic boundary.
 
-    The length of a bar shows the level of the boundary, the number beside it the salience.
+    The length of a bar shows the level of the boundary (1 to 4), the number beside it the salience (its index in the
+    prosodic tree).
 
     words (sequence of str, (n_words,)): The words of the sentence.
     boundaries (sequence of Boundary, (n_words,)): The boundary after each word.

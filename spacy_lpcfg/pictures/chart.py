@@ -37,10 +37,10 @@ _MOST_WORDS = 400  # time and memory grow with the square of this
 def chart_svg(words: Sequence[str], posteriors: Posteriors) -> str:
     """Draw the posterior probabilities of the spans of a sentence as a heat map.
 
-    A span has a cell in the row of its first word and the column of its last word, which is the darker, the more
-    probable its most probable label. The cell lists the labels with a probability of 0.1 or more; in sentences of more
-    than 30 words its tooltip does. Below each column stands the word with its most probable tag. Columns go from right
-    to left for words of right-to-left scripts.
+    A span has a cell in the row of its first word and the column of its last word. The cell is darker for a larger
+    probability of the span's most probable label. It lists the labels with a probability of 0.1 or more; in sentences
+    of more than 30 words only its tooltip does. Below each column stands the word with its most probable tag. Columns
+    go from right to left for words of right-to-left scripts.
 
     words (sequence of str, (n_words,)): The words of the sentence, at most 400.
     posteriors (Posteriors): Posterior probabilities of the labelled spans and of the tags.

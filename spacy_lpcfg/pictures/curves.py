@@ -71,7 +71,6 @@ def surprisal_svg(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> s
 
 
 def _draw_bar(x: float, value: float, height: float, colour: str) -> str:
-    """Return the SVG of a bar with its value written above it."""
     number = f"{value:.1f}" if np.isfinite(value) else "\N{INFINITY}" if value > 0 else "?"
     top = _NUMBER + _TALLEST - height
     return (
@@ -168,7 +167,7 @@ def _by_name(step: Any) -> Mapping[str, Any]:
 
 
 def _curves(name: str, steps: list[Mapping[str, Any]]) -> list[Curve]:
-    """Return the name of each curve of a fit with its points by quantity; each network or grammar has its own curve."""
+    """Return the curves of a fit, each a name and its points by quantity; each network or grammar has its own curve."""
     curves: dict[str, dict[str, list[Point]]] = {}
     several = [kind for kind in ("network", "grammar") if len({step.get(kind) for step in steps}) > 1]
     for step in steps:

@@ -69,7 +69,6 @@ def draw_tree(tree: Tree, lines: dict[str, str]) -> list[str]:
 
 
 def _nodes(tree: Tree) -> list[_Node]:
-    """Return the nodes of a tree in pre-order."""
     nodes: list[_Node] = []
     stack: list[tuple[Tree, _Node | None]] = [(tree, None)]
     while stack:
@@ -119,7 +118,6 @@ def _write(row: list[str], text: list[str], column: int) -> None:
 
 
 def _branch(row: list[str], node: _Node, lines: dict[str, str]) -> None:
-    """Draw the line from a node to its children."""
     children = {child.column for child in node.below}
     first, last = min(*children, node.column), max(*children, node.column)
     for column in range(first, last + 1):

@@ -1,4 +1,4 @@
-"""The coding "table" of arrays: a bit for each number, 0 for the number 0, and positions of others in a table."""
+"""Decoder of arrays in the coding "table", see `coding.py`."""
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -18,13 +18,14 @@ ctypedef fused number_t:
 def fill_nonzero(
     const uint8_t[::1] bits, const place_t[::1] places, const number_t[::1] table, number_t[::1] numbers
 ):
-    """Set each number whose bit is 1 to the table's entry at the next of the places; the others stay.
+    """Set the numbers whose bit is 1 to entries of a table, the k-th of them to `table[places[k]]`.
 
-    bits (uint8, (ceil(n / 8),)): A bit for each of the n numbers, the first of a byte its highest; those after n are 0.
-    places (uint8 or uint16, (n_places,)): Positions in the table, in the order of the numbers.
+    bits (uint8, (ceil(n / 8),)): A bit for each of the n numbers, the highest bit of a byte first; bits after the n-th
+        are 0.
+    places (uint8 or uint16, (n_places,)): A position in the table for each bit of 1.
     table (unsigned, (n_table,)): The distinct numbers other than 0.
-    numbers (unsigned of the same size, (n,)): The numbers, which are set in place.
-    RETURNS (bool): Whether there are as many places as bits of 1, all within the table; otherwise it stops early.
+    numbers (unsigned of the same size, (n,)): The numbers, which are set in place; numbers whose bit is 0 stay.
+    RETURNS (bool): Whether there are as many places as bits of 1, all within the table; if False, only some are set.
     """
     cdef Py_ssize_t i, at, k = 0, n = numbers.shape[0], n_places = places.shape[0], n_table = table.shape[0]
     cdef uint8_t byte

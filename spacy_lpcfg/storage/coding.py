@@ -1,10 +1,13 @@
 """Lossless compression of the arrays and lists of texts of a saved model.
 
-An array is compressed in two ways, of which the shorter result is kept. Both treat numbers as bytes, so that every bit
-is restored. The coding "planes" holds the first bytes of all numbers, then the second bytes, and so on; signed integers
-are replaced by their differences before. The coding "table" suits matrices with many zeros and few distinct values,
-such as rounded weights: it holds a table of the distinct nonzero numbers, a bit for each number, which is 0 for the
-number 0, and the position in the table of each nonzero number.
+An array is compressed in two ways, and the shorter result is kept. Both treat numbers as bytes, so that every bit is
+restored.
+
+- The coding "planes" holds the first bytes of all numbers, then the second bytes, and so on. Signed integers are
+  replaced by the differences of neighbours first.
+- The coding "table" suits matrices with many zeros and few distinct values, such as rounded weights. It holds a table
+  of the distinct nonzero numbers, a bit for each number (0 for the number 0), and for each nonzero number its position
+  in the table.
 """
 
 from __future__ import annotations

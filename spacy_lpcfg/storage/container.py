@@ -139,7 +139,8 @@ def pack(kind: str, version: int, values: dict[str, Any]) -> bytes:
 def compressed(data: bytes) -> bytes:
     """Compress data from `pack` to about half its size; `unpack` also reads compressed data.
 
-    Values that are bytes, such as members of a combination, must be data from `pack`, and are compressed too.
+    Values that are bytes are nested models, such as the members of a combination: they must be data from `pack`, and
+    are compressed too.
 
     RAISES (StorageError): If the data, or a value that is bytes, is not from `pack`.
     """

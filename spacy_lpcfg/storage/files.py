@@ -33,7 +33,7 @@ _AT_CURRENT_FOLDER, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
 
 def open_file(path: PathLike) -> BufferedReader:
-    """Open a file for reading bytes, without waiting for pipes; the package opens every file that it reads here.
+    """Open a regular file for reading bytes; the models and treebanks that the package reads are opened by it.
 
     RAISES (ValueError): If the path is a pipe or a device, which might block or be endless.
         (OSError): If the file cannot be opened.

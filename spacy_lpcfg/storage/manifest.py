@@ -51,7 +51,6 @@ def reason_not_replaceable(path: PathLike, *, force: bool = False) -> str | None
 
 
 def _reason_not_renamable(target: str) -> str | None:
-    """Return the reason why a folder cannot be renamed; None if it can."""
     with suppress(FileNotFoundError):  # if the working folder was removed
         here = Path.cwd()
         if any(os.path.samefile(target, folder) for folder in (here, *here.parents)):
