@@ -75,7 +75,7 @@ def encoder(
     with --dev, F1 of this classifier is printed after each pass over the trees. In the end, weights are rounded to 8
     bits.
 
-    Needs the extra `encoder`, of which torch is needed for --tune alone.
+    Needs the extra `encoder`; torch is needed only for --tune.
 
     \b
     Example:

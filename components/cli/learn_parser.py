@@ -157,7 +157,7 @@ def _n_iterations(learner: "Learner") -> int | None:
 
 
 def _tuned_settings(reports: Sequence[object], *, with_iterations: bool) -> dict[str, Any]:
-    """Return the values of the settings "smoothing" and "n_iterations" that were tuned on held-out trees; {} for none.
+    """Return the tuned values of the settings "smoothing" and "n_iterations", as far as they were tuned.
 
     reports (sequence of object): All reports of training; `SmoothingTrial` and `Step` are used.
     with_iterations (bool): Whether the learner has a setting "n_iterations".

@@ -23,7 +23,7 @@ class SurprisalModel(Protocol):
 
 
 class RegisteredPipe(SurprisalModel, Protocol):
-    """Interface of a component that has parsed a Doc: what the Doc later uses of it; see `ParsingPipe`."""
+    """Interface of a component that has parsed a Doc, with the members that the Doc uses later; see `ParsingPipe`."""
 
     vocab: Vocab
     spans_key: str

@@ -57,7 +57,7 @@ def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
 def rooted_trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
     """Return the trees of a Doc below the artificial root of their treebank, such as TOP, if it had one.
 
-    Each tree also has its `source`: the ID and the text of the sentence. Arguments and errors are those of `trees`.
+    Each tree also has its `source`: the ID and the text of the sentence. Arguments and errors as for `trees`.
     """
     root = check_trees(doc, key).root
     rooted = [Tree(root, [tree]) if tree and root else tree for tree in trees(doc, key)]
@@ -72,7 +72,7 @@ class SentenceTree:
     key (str): Key of `doc.spans`.
     positions (tuple of int): Token position in the Doc of each word.
     tags (tuple of str): The tag of each word.
-    spellings (tuple of str): The treebank's spelling of each word; "" if it is what `escape_tokens` makes of the text.
+    spellings (tuple of str): The treebank's spelling of each word; "" if `escape_tokens` makes the same from the text.
     brackets (tuple of (start, end, label)): The brackets in pre-order, half-open.
     scores, tag_scores (tuple of float, or None): Posterior probabilities of the brackets, and of the words' tags.
     """

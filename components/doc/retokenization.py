@@ -44,7 +44,7 @@ def offsets_of(doc: Doc) -> np.ndarray:
 def is_fitted(attrs: dict[str, Any], doc: Doc, start: int, end: int | None) -> bool:
     """Return whether the attributes of a group fit the tokens of a Doc; True if they have no valid offsets to compare.
 
-    attrs (dict): The attributes, of which "offsets" is compared.
+    attrs (dict): The attributes; only "offsets" is compared.
     start, end (int, or None for the last): The tokens whose offsets are compared. The number of all tokens is always
         compared, but a merge and a split together may leave it unchanged.
     """
@@ -155,7 +155,7 @@ def _fitted_multiwords(forms: list[str], parts: list[list[int]]) -> list[str]:
     """Return the multiword form at each current token; forms that were partly merged with other words are dropped.
 
     forms (list of str): The forms (such as "du" for de and le) at the words before retokenization, see `SourceText`.
-    parts (list of list of int): The old words of which each token consists; [] for a part of a token that was split.
+    parts (list of list of int): The old words that each token contains; [] for a part of a token that was split.
     """
     begins = [i for i, form in enumerate(forms) if form != CONTINUED]
     first = [begins[bisect_right(begins, i) - 1] for i in range(len(forms))]
@@ -170,8 +170,8 @@ def _fitted_multiwords(forms: list[str], parts: list[list[int]]) -> list[str]:
 def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[int]]) -> None:
     """Replace the tags and given tags in `attrs` by tags of the current tokens.
 
-    old (list of int): The characters at which the tokens of the attributes began.
-    parts (list of list of int): The old words of which each token consists; [] for a part of a token that was split.
+    old (list of int): Character offset at which each token began before retokenization.
+    parts (list of list of int): The old words that each token contains; [] for a part of a token that was split.
     """
     letters = [token.idx + max(len(token.text.rstrip()), 1) - 1 for token in doc]
     last = [bisect_right(old, letter) - 1 for letter in letters]

@@ -187,7 +187,7 @@ class IndexedDocs:
 def constituency_of(doclike: Doc | Span, spans_key: str | None = None) -> Iterable[Constituent]:
     """Return the root nodes of the sentences of a Doc, or the node of a Span.
 
-    Sentences and Spans without words have none. Errors are those of `span_constituency`.
+    Sentences and Spans without words have no node. Errors as for `span_constituency`.
     """
     if isinstance(doclike, Doc):
         return doc_constituency(doclike, spans_key)

@@ -86,7 +86,7 @@ class Constituent:
 
     @property
     def label(self) -> str:
-        """The outermost label; if there is none, the tag of a word, and "" for several words."""
+        """The outermost label; a word without labels has its tag, and several words without labels have ""."""
         start, end = self._range
         return next(iter(self.labels), self._sentence.tags[start] if end == start + 1 else "")
 
@@ -135,8 +135,8 @@ class Constituent:
     def label_probability_of(self, label: str) -> float | None:
         """Return the posterior probability of the bracket with one of the node's `labels`; None if it is unknown.
 
-        label (str): One of the `labels`; any other string stands for the outermost label. For a word without labels the
-            probability is that of its tag.
+        label (str): One of the `labels`; any other string stands for the outermost label. A word without labels has the
+            probability of its tag.
         """
         start, end = self._range
         chain = self._sentence.chains[self._range]

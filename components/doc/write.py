@@ -8,26 +8,25 @@ group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pi
     format (int): 2.
     offsets (int32 array (n_tokens,)): Character at which each token begins, see `retokenization.py`.
     root (str): Label of the artificial root of the treebank's trees, if they have one.
-    sent_ids (list of str): The ID of each sentence, "" for none, if there are IDs.
+    sent_ids (list of str): The ID of each sentence, if there are IDs; "" for a sentence without an ID.
     multiwords (list of str): Multiword tokens of the text, such as "du" for the tokens de and le, as `SourceText` has
         them, if there are any.
-    spellings (list of str): Treebank's spelling of each token, where it is not what `escape_tokens` makes of the text;
-        "" for all others.
+    spellings (list of str): Treebank's spelling of each token; "" where `escape_tokens` makes the same from the text.
     tags (list of str): Tag of each token in the trees; "" for whitespace.
-    given_tags (list of str): `token.tag_` of each token before a parser wrote its own there; "" where there was none.
+    given_tags (list of str): `token.tag_` of each token before a parser wrote tags there; "" for no tag.
     scores (float32 array (n_spans,)): Posterior probability of each span.
     tag_scores (float32 array (n_tokens,)): Posterior probability of each tag, nan for whitespace.
-    log_probabilities (float64 array (n_sentences,)): ln P(words) in nats, as in `Parse`; nan where there is none.
+    log_probabilities (float64 array (n_sentences,)): ln P(words) in nats, as in `Parse`; nan if unknown.
     tree_probabilities (float64 array (n_sentences,)): P(tree | words) of each sentence's whole tree, as in `Parse`;
-        nan where there is none.
+        nan if unknown.
     status (list of str): How each sentence was parsed: "parsed", a fall-back, or "empty"; "retokenized" if its tree
         lost brackets to merged tokens.
     surprisal (float64 array (n_tokens,)): Surprisal of each token given the tokens before it, in bits; see
         `surprisal.py`.
     end_surprisal (float64 array (n_sentences,)): Surprisal of the end of each sentence, in bits.
 
-Trees of a treebank have only the attributes from "format" to "spellings", of which only "format" and "offsets" are
-always there; tags are in `token.tag_`. Trees of a parser have all attributes but "root"; surprisals only once
+Trees of a treebank always have "format" and "offsets", the attributes from "root" to "spellings" if the treebank has
+them, and no others; tags are in `token.tag_`. Trees of a parser have all attributes but "root"; surprisals only once
 they were requested, and "sent_ids", "multiwords" and "spellings" only if the Doc had them before. A key that is absent
 means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
 not parsed: a span may surround them, but does not begin or end with one. Artificial roots

@@ -45,7 +45,7 @@ def chart_svg(words: Sequence[str], posteriors: Posteriors) -> str:
     words (sequence of str, (n_words,)): The words of the sentence, at most 400.
     posteriors (Posteriors): Posterior probabilities of the labelled spans and of the tags.
     RETURNS (str): An SVG element, which can also be saved as a file.
-    RAISES (ValueError): If the number of words is not that of the posteriors, or is more than 400.
+    RAISES (ValueError): If the posteriors are for another number of words, or there are more than 400 words.
     """
     _check_words(words, posteriors)
     n, is_reversed = len(words), is_right_to_left(words)

@@ -50,7 +50,7 @@ def tree_svg(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores:
 def tree_html(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores: Sequence[float] | None = None) -> str:
     """Return the SVG of `tree_svg` in an HTML element that scrolls sideways if the page is too narrow.
 
-    Arguments and errors are those of `tree_svg`.
+    Arguments and errors as for `tree_svg`.
     """
     return scrolling(tree_svg(tree, span_scores, tag_scores))
 

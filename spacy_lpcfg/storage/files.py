@@ -211,7 +211,7 @@ def _exchange(one: str, other: str) -> bool:
 
 
 def _beside(target: str) -> str:
-    """Return a new temporary path beside a file or folder; first clear what killed processes left there."""
+    """Return a new temporary path beside a file or folder; first remove temporary files of killed processes there."""
     clear_unfinished(target)
     return f"{target}.{_HOST}-{os.getpid()}-{next(_NUMBERS)}.tmp"
 

@@ -72,7 +72,7 @@ def _mounts() -> list[str]:
 
 
 def _reason_not_ours(target: str) -> str | None:
-    """Return a reason that names the first entry that is new or changed since the manifest; None if there is none."""
+    """Return a message about the first entry that is new or changed since the manifest; None if no entry is."""
     known = _read_manifest(os.path.join(target, MANIFEST))
     for name, entry in _entries(target):
         if name == MANIFEST and known:

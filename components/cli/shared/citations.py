@@ -24,7 +24,8 @@ class Origin(NamedTuple):
     document (int): The number of the Doc in a .spacy file, from 1; 1 for any other file.
     line (int or None): The number of the line that holds the text, or on which the tree begins, from 1; None for Docs
         of .spacy files and for trees whose line is unknown.
-    first_char (int): The character offset in the document at which the Doc's text begins.
+    first_char (int): The character offset in the document at which the Doc's text begins; a line break of any form
+        counts as one character.
     words (list of str or None): The words of a sentence that was read as words or as a tree; None if it was text or a
         Doc.
     text (str): The text of `words`; "" if there are none.

@@ -19,7 +19,7 @@ class Source(NamedTuple):
     tags (str or None): The source of tags, "given" or "model"; None for the default of `kind`.
     is_guessed (bool): Whether `kind` was recognized, rather than given by an option.
     dialect (str or None): The dialect of trees; None to recognize it.
-    is_told (bool): Whether to log the dialect, and what was removed from the trees.
+    is_told (bool): Whether to log the dialect of trees, and the number of items removed from them.
     """
 
     file: str
@@ -35,7 +35,7 @@ class Source(NamedTuple):
         return "<stdin>" if self.file == STDIN else "<text>" if is_text(self.file) else self.file
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the input without line breaks; errors are those of `read_lines`."""
+        """Yield the lines of the input without line breaks; errors as for `read_lines`."""
         return iter(self.file.split("\n")) if is_text(self.file) else read_lines(self.file)
 
 
@@ -72,7 +72,7 @@ def suffixes_of(kind: Input) -> tuple[str, ...]:
 
 
 def kind_by_name(file: str) -> Input | None:
-    """Return the kind of a file if its suffix is that of Docs or treebanks: "spacy" or "trees"; otherwise None."""
+    """Return "spacy" or "trees" for a file with a suffix of Docs or treebanks; None for any other file or a text."""
     kinds: tuple[Input, ...] = () if is_text(file) else ("spacy", "trees")
     return next((kind for kind in kinds if file.endswith(suffixes_of(kind))), None)
 

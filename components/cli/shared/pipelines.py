@@ -289,7 +289,7 @@ def n_jobs(jobs: int, hint: str = "--jobs") -> int:
 
 
 def save_pipeline(nlp: Language, output: Path, *, force: bool) -> None:
-    """Save a pipeline atomically to a folder, and log its path; arguments and errors are those of `saving_folder`."""
+    """Save a pipeline atomically to a folder, and log its path; arguments and errors as for `saving_folder`."""
     with saving_folder(output, force=force) as folder:
         nlp.to_disk(folder)
     log(f"saved to {output}")

@@ -51,7 +51,7 @@ def _placed_lines(source: Source) -> Iterator[tuple[str, Origin]]:
 
 
 def _is_tree(line: str) -> bool:
-    """Return whether a line consists of bracketed trees, at least one of which is not a single leaf."""
+    """Return whether a line consists of bracketed trees, and not only of single leaves such as (NN dog)."""
     from spacy_lpcfg.trees import TreebankError, parse_trees
 
     if not line.lstrip().startswith("("):
@@ -130,7 +130,7 @@ def trees_of(source: Source, on_error: OnError = None) -> Iterator[Tree]:
 
 
 def read_docs(source: Source, vocab: Vocab) -> Iterator[tuple[Doc, Origin]]:
-    """Yield the Docs of a `.spacy` file, or of stdin, each with its location; errors are those of `docs_of`."""
+    """Yield the Docs of a `.spacy` file, or of stdin, each with its location; errors as for `docs_of`."""
     from spacy_lpcfg.components.training import corpus
     from spacy_lpcfg.storage.container import read_stream
 

@@ -127,7 +127,7 @@ def _trees_of_json(path: str, on_error: OnError) -> Iterator[Tree]:
 class TreeSources:
     """Inputs of a command that takes trees, Docs, or text, which a pipeline parses.
 
-    paths (sequence of str): Files, texts, "-" for stdin, and folders, of which all treebanks and .spacy files are read.
+    paths (sequence of str): Files, texts, "-" for stdin, or folders, whose treebanks and .spacy files are all read.
     kind (str or None): The kind of input of all files; None to recognize it by the suffix of each file, or else text.
     model (str): The pipeline to parse text with, as for `load_pipeline`; it is loaded when it is first needed.
     dialect (str or None): The dialect of treebanks; None to recognize it.

@@ -54,7 +54,7 @@ def tree_files(
 
 
 def log_dialect(dialect: str | None, asked_for: str | None, dropped: Counter[str]) -> None:
-    """Log the dialect in which trees were read, and what was removed from them; nothing for penn without removals.
+    """Log the dialect in which trees were read, and the number of removed items; nothing for penn without removals.
 
     dialect (str or None): The dialect in which the trees were read; None logs nothing.
     asked_for (str or None): The value of --dialect; None if the dialect was recognized.
@@ -83,7 +83,7 @@ def no_trees(paths: Sequence[str | Path]) -> ValueError:
 def read_treebank(
     paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = "fine"
 ) -> Iterator[Tree]:
-    """Yield the trees of files with a progress bar; arguments and messages are those of `tree_files`."""
+    """Yield the trees of files with a progress bar; arguments and messages as for `tree_files`."""
     with tree_files(paths, skip_bad, dialect, tags) as files:
         yield from progress(files, "trees")
 
@@ -109,7 +109,7 @@ def save_measured(nlp: Language, pipe: ParsingPipe, output: Path, held_out: Sequ
     """Save a pipeline; if there are held-out trees, first print its F1 on them and record it in meta.json.
 
     F1 is EVALB's for trees that the parser makes from the words alone, as with `spacy-lpcfg evaluate`. In meta.json it
-    is a fraction, "evalb_f" in "performance". Errors are those of `saving_folder`.
+    is a fraction, "evalb_f" in "performance". Errors as for `saving_folder`.
     """
     from spacy_lpcfg.evaluation.evalb import evaluate
     from spacy_lpcfg.trees import clean
