@@ -49,7 +49,7 @@ def main() -> None:
         for name, learner in learners(args.learners, args.states, seed):
             measure.progress(f"seed {seed}, {name}")
             model = EvidenceGrammar(learner.fit(train), evidence)
-            alone.setdefault(name, []).append(scored(make_parser(model.model), golds))
+            alone.setdefault(name, []).append(scored(make_parser(model.grammar), golds))
             together.setdefault(name, []).append(scored(make_parser(model), golds))
     rows = [row(name, alone[name], together[name], together[PCFG]) for name in alone]
     measure.report({f"{args.test}, learned from {args.train}": rows}, args.json)
