@@ -22,11 +22,11 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from benchmarks.significance import evalb_counts, f1_interval
+from benchmarks.significance import difference_interval, evalb_counts, f1_interval
 from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
 from spacy_lpcfg.evaluation.evalb_sentence import Status
 from spacy_lpcfg.parsing.protocol import SentenceParser
@@ -35,6 +35,7 @@ from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
 Row = dict[str, Any]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,14 @@ def in_child(function: Callable[..., Any], *args: Any) -> Measured:
 
 def _measured(function: Callable[..., Any], *args: Any) -> Measured:
     """Call in this process, and measure."""
+    return Measured(*timed(function, *args), peak_mb())
+
+
+def timed(function: Callable[..., Result], *args: Any) -> tuple[Result, float]:
+    """Call a function; return its result and the CPU seconds that it took."""
     start = time.process_time()
     result = function(*args)
-    return Measured(result, time.process_time() - start, peak_mb())
+    return result, time.process_time() - start
 
 
 def peak_mb() -> float:
@@ -108,10 +114,8 @@ def parse_all(parser: SentenceParser, golds: Sequence[Tree], tags: str) -> tuple
 
     tags (str): "model" for raw words, "given" for the tags of the trees.
     """
-    inputs = [(gold.words, gold.tags if tags == "given" else None) for gold in golds]
-    start = time.process_time()
-    parses = [parser.parse(Query(words, given)) for words, given in inputs]
-    return parses, time.process_time() - start
+    queries = [Query(gold.words, gold.tags if tags == "given" else None) for gold in golds]
+    return timed(lambda: list(map(parser.parse, queries)))
 
 
 def scored(
@@ -123,9 +127,9 @@ def scored(
     return Scored(trees, evaluate(golds, trees), sum(parse.status != PARSED for parse in parses), seconds)
 
 
-def counts_of(runs: Sequence[Scored]) -> np.ndarray:
-    """Return the counts of F1 of a parser's runs with several seeds, as the functions of `significance` take them."""
-    return evalb_counts([run.evaluation for run in runs])
+def difference(base: Sequence[Scored], runs: Sequence[Scored]) -> str:
+    """Return the F1 of a parser's runs with several seeds less that of other runs, with its 95% interval."""
+    return str(difference_interval(*(evalb_counts([run.evaluation for run in each]) for each in (base, runs))))
 
 
 def f1_cells(runs: Sequence[Scored], source: str = "") -> Row:
@@ -137,7 +141,7 @@ def f1_cells(runs: Sequence[Scored], source: str = "") -> Row:
     """
     of_source = f", {source} tags" if source else ""
     n_dropped, n_failed = sum(run.n_dropped for run in runs), sum(run.n_failed for run in runs)
-    f1 = str(f1_interval(counts_of(runs)))
+    f1 = str(f1_interval(evalb_counts([run.evaluation for run in runs])))
     return {f"F1{of_source}": f1, f"dropped, failed{of_source}": f"{n_dropped}, {n_failed}"}
 
 
@@ -152,11 +156,23 @@ def mean_and_range(values: Sequence[float]) -> str:
     return f"{statistics.mean(values):.2f}{spread}"
 
 
-def arguments(docstring: str | None) -> argparse.ArgumentParser:
-    """Parser of a benchmark's arguments, with what all have."""
+def arguments(docstring: str | None, **options: bool | float | list[int] | list[float]) -> argparse.ArgumentParser:
+    """Make the parser of a benchmark's arguments, with `--json` and the options that are named.
+
+    docstring (str or None): The benchmark's, which explains its arguments.
+    options (dict of str to value): By its name, the default of an option: False for a flag, or else a number, or a list
+        for an option that takes several numbers.
+    """
     _commit()  # of the code that runs: the checkout may change meanwhile
     parser = argparse.ArgumentParser(description=docstring, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows of all tables to this file")
+    for name, default in options.items():
+        option, is_list = "--" + name.replace("_", "-"), isinstance(default, list)
+        if default is False:
+            parser.add_argument(option, action="store_true")
+        else:
+            number = type(default[0] if is_list else default)
+            parser.add_argument(option, type=number, nargs="+" if is_list else None, default=default, metavar="N")
     return parser
 
 
@@ -165,9 +181,9 @@ def part_argument(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("--part", choices=("dev", "test"), default="dev", help="the trees to parse; default: dev")
 
 
-def model_and_trees(docstring: str | None) -> argparse.ArgumentParser:
-    """Parser of the arguments of a benchmark of one model, by its name or folder, on files of gold trees."""
-    parser = arguments(docstring)
+def model_and_trees(docstring: str | None, **options: bool | float) -> argparse.ArgumentParser:
+    """Make the parser for a benchmark of one model, given by its name or folder, on files of gold trees."""
+    parser = arguments(docstring, **options)
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("trees", type=Path, nargs="+", metavar="TREES")
     return parser

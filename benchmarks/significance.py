@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.checks import COUNT, SEED
 from spacy_lpcfg.evaluation.bootstrap import N_SAMPLES, f1_of, sentence_draws
 from spacy_lpcfg.evaluation.evalb import Evaluation
 from spacy_lpcfg.evaluation.evalb_sentence import SentenceScore, Status
@@ -47,13 +46,12 @@ def unlabelled_counts(scores: Iterable[UnlabelledScore]) -> np.ndarray:
     return np.array([counts], dtype=np.int64).reshape(1, -1, 3)
 
 
-def f1_interval(counts: np.ndarray, *, n_samples: int = N_SAMPLES, seed: int = 0) -> Interval:
+def f1_interval(counts: np.ndarray) -> Interval:
     """Return a parser's F1 in percent, by a bootstrap over sentences and seeds."""
-    draws = sentence_draws(counts.shape[1], seed, n_samples=n_samples)
-    return _interval(_mean_f1(counts), _resampled(counts, draws, seed))
+    return _interval(_mean_f1(counts), _resampled(counts, seed=0))
 
 
-def difference_interval(one: np.ndarray, other: np.ndarray, *, n_samples: int = N_SAMPLES, seed: int = 0) -> Interval:
+def difference_interval(one: np.ndarray, other: np.ndarray) -> Interval:
     """Return the F1 of the other parser less that of the first, in percent, by a paired bootstrap.
 
     Each sample draws sentences, which are the same for both parsers, and seeds, which are not.
@@ -62,12 +60,10 @@ def difference_interval(one: np.ndarray, other: np.ndarray, *, n_samples: int = 
     RAISES (ValueError): If the numbers of sentences differ.
     """
     _check_pairs(one, other)
-    draws = sentence_draws(one.shape[1], seed, n_samples=n_samples)
-    resampled = _resampled(other, draws, seed + 1) - _resampled(one, draws, seed + 2)
-    return _interval(_mean_f1(other) - _mean_f1(one), resampled)
+    return _interval(_mean_f1(other) - _mean_f1(one), _resampled(other, seed=1) - _resampled(one, seed=2))
 
 
-def paired_permutation_test(one: np.ndarray, other: np.ndarray, *, n_shuffles: int = N_SAMPLES, seed: int = 0) -> float:
+def paired_permutation_test(one: np.ndarray, other: np.ndarray, *, n_shuffles: int = N_SAMPLES) -> float:
     """Return the p-value of the difference in F1 of two parsers, by a paired permutation test (Cohen 1995).
 
     The trees of each sentence by the two parsers are exchanged at random, those of all seeds together, since they are
@@ -76,29 +72,25 @@ def paired_permutation_test(one: np.ndarray, other: np.ndarray, *, n_shuffles: i
     one, other (int array (n_seeds, n_sentences, 3)): Counts of the two parsers. Sentences that are not valid for both
         and for all seeds do not count.
     n_shuffles (int): Number of random shuffles.
-    seed (int): Seed of the shuffles.
     RETURNS (float): Two-sided p-value, from 1 / (n_shuffles + 1) to 1.
-    RAISES (ValueError): If the numbers of sentences or of seeds differ, or a number is out of range.
+    RAISES (ValueError): If the numbers of sentences or of seeds differ.
     """
-    COUNT(n_shuffles=n_shuffles)
-    SEED(seed=seed)
     _check_pairs(one, other)
     if len(one) != len(other):
         raise ValueError(f"Expected as many seeds of both parsers, got {len(one)} and {len(other)}.")
     valid = ((one[..., 1] > 0) & (other[..., 1] > 0)).all(axis=0)
     summed = one[:, valid].sum(axis=0), other[:, valid].sum(axis=0)
     sums, differences = (summed[0] + summed[1]).sum(axis=0), summed[0] - summed[1]
-    swaps = np.random.default_rng(seed).choice((-1, 1), size=(n_shuffles, len(differences)))
+    swaps = np.random.default_rng(0).choice((-1, 1), size=(n_shuffles, len(differences)))
     shuffled = _gap(sums, swaps @ differences)
     n_as_large = int((shuffled >= _gap(sums, differences.sum(axis=0)) - 1e-10).sum())
     return (n_as_large + 1) / (n_shuffles + 1)
 
 
-def sign_permutation_test(differences: np.ndarray, *, n_shuffles: int = N_SAMPLES, seed: int = 0) -> float:
+def sign_permutation_test(differences: np.ndarray, *, n_shuffles: int = N_SAMPLES) -> float:
     """Return the two-sided p-value of a sum of paired differences, float (n,), the sign of each left to chance."""
-    COUNT(n_shuffles=n_shuffles)
     values = differences[differences != 0].astype(float)
-    signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(n_shuffles, len(values)))
+    signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(n_shuffles, len(values)))
     n_as_far = int((np.abs(signs @ values) >= abs(values.sum()) - 1e-9).sum())
     return (n_as_far + 1) / (n_shuffles + 1)
 
@@ -108,8 +100,12 @@ def _check_pairs(one: np.ndarray, other: np.ndarray) -> None:
         raise ValueError(f"Expected scores of the same sentences, got {one.shape[1]} and {other.shape[1]}.")
 
 
-def _resampled(counts: np.ndarray, draws: np.ndarray, seed: int) -> np.ndarray:
-    """Return the F1 of each sample, the mean over as many seeds as there are, drawn with replacement."""
+def _resampled(counts: np.ndarray, seed: int) -> np.ndarray:
+    """Return the F1 of each sample, the mean over as many seeds as there are, drawn with replacement.
+
+    seed (int): Of the draws of seeds. Samples of sentences are the same for all parsers.
+    """
+    draws = sentence_draws(counts.shape[1], seed=0)
     by_seed = f1_of(np.stack([draws @ of_seed for of_seed in counts], axis=1))
     seeds = np.random.default_rng(seed).integers(len(counts), size=by_seed.shape)
     return np.take_along_axis(by_seed, seeds, axis=1).mean(axis=1)

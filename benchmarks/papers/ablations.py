@@ -20,11 +20,11 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from benchmarks import measure
-from benchmarks.significance import difference_interval
 from spacy_lpcfg.chart.parser import ChartSettings, Forest, Marginals, Parser
 from spacy_lpcfg.learning import Smoothing, Spectral
 from spacy_lpcfg.learning.moments.projections import Features
@@ -41,6 +41,7 @@ from spacy_lpcfg.trees import Tree, read_trees
 DIVIDED, UNDIVIDED = "signed, divided by the signed total", "signed, not divided"
 RULES = MaxRule()  # as the papers decode
 SIGNED = ChartSettings(absolute=False)
+Variants = dict[str, measure.Scored]
 
 
 @dataclass(frozen=True)
@@ -49,17 +50,8 @@ class Undivided:
 
     marginals: Marginals
 
-    @property
-    def forest(self) -> Forest:
-        return self.marginals.forest
-
-    @property
-    def total(self) -> float:
-        return self.marginals.total
-
-    @property
-    def log_probability(self) -> float:
-        return self.marginals.log_probability
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.marginals, name)
 
     def edges(self) -> np.ndarray:
         return np.sign(self.total) * self.marginals.edges()
@@ -82,58 +74,44 @@ class UndividedParser(Parser):
         return marginals
 
 
-class Ablations:
-    """Runs variants of the system on one treebank.
-
-    folder (Path): Of the treebank; part (str): "dev" or "test".
+def run(train: list[Tree], golds: list[Tree], m: int, seed: int) -> tuple[Variants, dict[str, float]]:
+    """Return the scores of every variant with m states; and how many total weights are negative, and for how many
+    sentences signed marginals choose another tree than absolute ones, in percent.
     """
-
-    def __init__(self, folder: Path, part: str) -> None:
-        self.train = list(read_trees(folder / "train.mrg"))
-        self.golds = measure.read_gold(folder / f"{part}.mrg")
-
-    def run(self, m: int, seed: int) -> tuple[dict[str, measure.Scored], dict[str, float]]:
-        """The trees of every variant with m states, and what the signs of the marginals do."""
-        paper = Spectral(n_states=m, seed=seed, features=Features(PAPER_INSIDE, PAPER_OUTSIDE, PAPER_LEAF))
-        simple = replace(paper, features=Features(SIMPLE_INSIDE, SIMPLE_OUTSIDE))
-        unscaled = replace(paper, features=replace(paper.features, kappa=None))
-        estimate = paper.estimate(self.train)
-        full = estimate.grammar(paper.smoothing)
-        undivided = UndividedParser(full, settings=SIGNED, decoding=RULES)
-        variants: dict[str, Callable[[], Parser]] = {
-            "full": lambda: Parser(full, decoding=RULES),
-            "no smoothing": lambda: Parser(estimate.grammar(Smoothing(c=0.0, nu=1.0)), decoding=RULES),
-            "no scaling": lambda: Parser(unscaled.fit(self.train), decoding=RULES),
-            DIVIDED: lambda: Parser(full, settings=SIGNED, decoding=RULES),
-            UNDIVIDED: lambda: undivided,
-            "simple features": lambda: Parser(simple.fit(self.train), decoding=RULES),
-        }
-        scored = {}
-        for name, parser in variants.items():
-            scored[name] = measure.scored(parser(), self.golds, "given")
-            measure.progress(f"m = {m}, seed {seed}: {name}: {scored[name].f1:.2f}")
-        return scored, self.signs({name: each.trees for name, each in scored.items()}, undivided.n_negative)
-
-    def signs(self, trees: dict[str, list[Tree]], n_negative: int) -> dict[str, float]:
-        """Count negative total weights, and sentences where signed marginals choose another tree than absolute ones."""
-        row = {"total weight < 0, %": 100 * n_negative / len(self.golds)}
-        for name in (DIVIDED, UNDIVIDED):
-            n_different = sum(tree != other for tree, other in zip(trees["full"], trees[name], strict=True))
-            row[f"other tree if {name}, %"] = 100 * n_different / len(self.golds)
-        return row
+    paper = Spectral(n_states=m, seed=seed, features=Features(PAPER_INSIDE, PAPER_OUTSIDE, PAPER_LEAF))
+    simple = replace(paper, features=Features(SIMPLE_INSIDE, SIMPLE_OUTSIDE))
+    unscaled = replace(paper, features=replace(paper.features, kappa=None))
+    estimate = paper.estimate(train)
+    full = estimate.grammar(paper.smoothing)
+    undivided = UndividedParser(full, settings=SIGNED, decoding=RULES)
+    variants: dict[str, Callable[[], Parser]] = {
+        "full": lambda: Parser(full, decoding=RULES),
+        "no smoothing": lambda: Parser(estimate.grammar(Smoothing(c=0.0, nu=1.0)), decoding=RULES),
+        "no scaling": lambda: Parser(unscaled.fit(train), decoding=RULES),
+        DIVIDED: lambda: Parser(full, settings=SIGNED, decoding=RULES),
+        UNDIVIDED: lambda: undivided,
+        "simple features": lambda: Parser(simple.fit(train), decoding=RULES),
+    }
+    scored: Variants = {}
+    for name, parser in variants.items():
+        scored[name] = measure.scored(parser(), golds, "given")
+        measure.progress(f"m = {m}, seed {seed}: {name}: {scored[name].f1:.2f}")
+    signs = {"total weight < 0, %": 100 * undivided.n_negative / len(golds)}
+    for name in (DIVIDED, UNDIVIDED):
+        pairs = zip(scored["full"].trees, scored[name].trees, strict=True)
+        signs[f"other tree if {name}, %"] = 100 * sum(tree != other for tree, other in pairs) / len(golds)
+    return scored, signs
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
+    arguments = measure.arguments(__doc__, states=[8, 16, 24, 32], seeds=[0, 1, 2])
     arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
     measure.part_argument(arguments)
-    arguments.add_argument("--states", type=int, nargs="+", default=[8, 16, 24, 32], metavar="M")
-    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
     args = arguments.parse_args()
-    ablations = Ablations(args.treebank, args.part)
-    results = {m: [ablations.run(m, seed) for seed in args.seeds] for m in args.states}
-    rows = f1_rows({m: [scored for scored, _ in runs] for m, runs in results.items()})
-    signs = [{"m": m, **means([row for _, row in runs])} for m, runs in results.items()]
+    train, golds = list(read_trees(args.treebank / "train.mrg")), measure.read_gold(args.treebank / f"{args.part}.mrg")
+    runs = {m: [run(train, golds, m, seed) for seed in args.seeds] for m in args.states}
+    rows = f1_rows({m: [scored for scored, _ in by_seed] for m, by_seed in runs.items()})
+    signs = [{"m": m, **means([row for _, row in by_seed])} for m, by_seed in runs.items()]
     title = f"F1 on {args.treebank.name}, {args.part}, seeds {args.seeds}"
     measure.report({title: rows, "Negative values": signs}, args.json)
 
@@ -143,20 +121,15 @@ def means(rows: Sequence[dict[str, float]]) -> measure.Row:
     return {name: statistics.mean(row[name] for row in rows) for name in rows[0]}
 
 
-def f1_rows(scored: dict[int, list[dict[str, measure.Scored]]]) -> list[measure.Row]:
+def f1_rows(runs: dict[int, list[Variants]]) -> list[measure.Row]:
     """A row for every variant and m: F1 over the seeds, and the change from the full system."""
-    return [
-        {
-            "variant": name,
-            "m": m,
-            **measure.f1_cells([run[name] for run in runs]),
-            "change": str(
-                difference_interval(*(measure.counts_of([run[each] for run in runs]) for each in ("full", name)))
-            ),
-        }
-        for name in next(iter(scored.values()))[0]
-        for m, runs in scored.items()
-    ]
+    rows = []
+    for name in next(iter(runs.values()))[0]:
+        for m, by_seed in runs.items():
+            full, variant = ([scored[each] for scored in by_seed] for each in ("full", name))
+            change = measure.difference(full, variant)
+            rows.append({"variant": name, "m": m, **measure.f1_cells(variant), "change": change})
+    return rows
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.learning.treebank.settings import RuleSettings
 from spacy_lpcfg.parsing.decodings import MBR, MaxRule
-from spacy_lpcfg.trees import Tree, clean, read_trees
+from spacy_lpcfg.trees import Tree
 
 ABOVE = "^"
 ORDERS = ((1, 0), (1, 1), (2, 0), (2, 1))  # vertical, horizontal
@@ -49,8 +49,7 @@ def main() -> None:
     args = arguments.parse_args()
     rows = []
     for folder in args.treebanks:
-        train = list(filter(None, map(clean, read_trees(folder / "train.mrg"))))
-        golds = measure.read_gold(folder / f"{args.part}.mrg")
+        train, golds = (measure.read_gold(folder / f"{part}.mrg") for part in ("train", args.part))
         for vertical, horizontal in ORDERS:
             measure.progress(f"{folder.name}: {vertical}, {horizontal}")
             rows.append(row(folder.name, vertical, horizontal, train, golds))

@@ -25,15 +25,12 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
-from typing import TypeVar
 
 from benchmarks import measure
-from benchmarks.significance import difference_interval
 from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Spectral
@@ -52,7 +49,6 @@ BASES = ("EM", REFERENCE, "EM, paper, our lexicon")
 """The learners that others of their kind are compared with."""
 
 Learner = EM | Spectral | Pivot
-Result = TypeVar("Result")
 
 
 def learners(m: int, seed: int) -> dict[str, Learner]:
@@ -129,16 +125,16 @@ class Comparison:
     def candidates(self, name: str, learner: Learner) -> Iterator[Candidate]:
         """Yield the grammars that the development trees are parsed by."""
         if isinstance(learner, Spectral):
-            grammar, seconds = timed(lambda: learner.fit(self.train))
+            grammar, seconds = measure.timed(learner.fit, self.train)
             yield Candidate(0, grammar, seconds, nan)
             return
         looked_at = self.iterations(learner)
-        fit, seconds = timed(lambda: learner.start(self.train))
+        fit, seconds = measure.timed(learner.start, self.train)
         for iteration in range(looked_at[-1] + 1):
             if iteration:
-                seconds += timed(fit.step)[1]
+                seconds += measure.timed(fit.step)[1]
             if iteration in looked_at:
-                grammar, of_grammar = timed(fit.grammar)
+                grammar, of_grammar = measure.timed(fit.grammar)
                 dev = parsed(name, grammar, self.dev, "model").f1 if len(looked_at) > 1 else nan
                 yield Candidate(iteration, grammar, seconds + of_grammar, dev)
 
@@ -162,25 +158,13 @@ def parsed(name: str, grammar: Grammar, golds: Sequence[Tree], tags: str) -> mea
     return measure.scored(parser, golds, tags)
 
 
-def timed(function: Callable[[], Result]) -> tuple[Result, float]:
-    """Call a function; its result and CPU seconds."""
-    begun = time.process_time()
-    result = function()
-    return result, time.process_time() - begun
-
-
 def main() -> None:
     names = list(learners(1, 0))
-    arguments = measure.arguments(__doc__)
+    arguments = measure.arguments(__doc__, states=[8, 16], seeds=[0, 1, 2], iterations=40, every=10, after=5)
     arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
-    arguments.add_argument("--states", type=int, nargs="+", default=[8, 16], metavar="M")
-    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
     arguments.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help="of the learners")
     arguments.add_argument("--tags", nargs="+", choices=TAGS, default=["model"], help="default: model")
     arguments.add_argument("--first", type=int, metavar="N", help="iterations until dev is parsed first; default: K")
-    arguments.add_argument("--iterations", type=int, default=40, metavar="N", help="of EM from a random start")
-    arguments.add_argument("--every", type=int, default=10, metavar="K", help="iterations until dev is parsed again")
-    arguments.add_argument("--after", type=int, default=5, metavar="N", help="iterations of EM from pivots")
     args = arguments.parse_args()
     comparison, rows, differences = Comparison(args), [], []
     curves: dict[str, list[measure.Row]] = {}
@@ -188,9 +172,9 @@ def main() -> None:
         runs = runs_of(comparison, m)
         for name in args.only:
             rows += summary(name, m, runs[name], runs.get(REFERENCE))
-            title = "pivots" if isinstance(learners(m, 0)[name], Pivot) else "a random start"
+            start = "pivots" if has_pivots(name) else "a random start"
             if runs[name][0].dev:
-                curves.setdefault(f"F1 on dev by iterations of EM from {title}", []).append(curve(name, m, runs[name]))
+                curves.setdefault(f"F1 on dev by iterations of EM from {start}", []).append(curve(name, m, runs[name]))
         differences += [row for base in BASES if base in runs for row in compared(base, m, runs)]
     title = f"{args.treebank.name}: F1 on test, iterations chosen on dev, seeds {args.seeds}"
     tables = {title: rows, **({"Differences of F1": differences} if differences else {}), **curves}
@@ -220,7 +204,7 @@ def summary(name: str, m: int, runs: Sequence[Run], reference: Sequence[Run] | N
         "CPU s": statistics.median(run.seconds for run in runs),
         "speed-up": statistics.median(ratios) if ratios else None,
     }
-    if not isinstance(learners(m, 0)[name], Pivot):
+    if not has_pivots(name):
         return [best]
     start = dict.fromkeys(best) | {"learner": name.replace(" + EM", ""), "m": m}
     return [start | f1_cells([run.start for run in runs]), best]
@@ -238,18 +222,21 @@ def compared(base: str, m: int, runs: dict[str, list[Run]]) -> Iterator[measure.
     for name, of_learner in runs.items():
         if name == base or kind(name) != kind(base):
             continue
-        for stage in ("start", "best") if isinstance(learners(m, 0)[name], Pivot) else ("best",):
-            shown = name if stage == "best" else name.replace(" + EM", "")
+        stages = {name: [run.best for run in of_learner]}
+        if has_pivots(name):
+            stages = {name.replace(" + EM", ""): [run.start for run in of_learner], **stages}
+        for shown, scored in stages.items():
             cells = {
-                f"{tags} tags": str(
-                    difference_interval(
-                        measure.counts_of([run.best[tags] for run in runs[base]]),
-                        measure.counts_of([getattr(run, stage)[tags] for run in of_learner]),
-                    )
+                f"{tags} tags": measure.difference(
+                    [run.best[tags] for run in runs[base]], [by_tags[tags] for by_tags in scored]
                 )
-                for tags in of_learner[0].best
+                for tags in scored[0]
             }
             yield {"learner": shown, "less": base, "m": m, **cells}
+
+
+def has_pivots(name: str) -> bool:
+    return name.startswith("pivot")
 
 
 def kind(name: str) -> tuple[bool, bool]:
