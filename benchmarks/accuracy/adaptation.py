@@ -13,7 +13,6 @@ one, and the powers of evidence stay. With --doubtful the trees are those of the
 from __future__ import annotations
 
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +28,11 @@ from spacy_lpcfg.trees import Tree
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
+    arguments = measure.arguments(__doc__, sizes=[25, 100, 400], seeds=[0, 1, 2], most=300, fixed=False, doubtful=False)
     arguments.add_argument("model", metavar="MODEL")
     arguments.add_argument("train", type=Path, metavar="TRAIN")
     arguments.add_argument("test", type=Path, metavar="TEST")
     arguments.add_argument("--old", type=Path, required=True, metavar="OLD")
-    arguments.add_argument("--sizes", type=int, nargs="+", default=[25, 100, 400], metavar="N")
-    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="N")
-    arguments.add_argument("--most", type=int, default=300, metavar="N")
-    arguments.add_argument("--fixed", action="store_true")
-    arguments.add_argument("--doubtful", action="store_true")
     args = arguments.parse_args()
     model: Any = load(args.model)
     tests = {"test": measure.read_gold(args.test)[: args.most], "old": measure.read_gold(args.old)[: args.most]}
@@ -48,14 +42,15 @@ def main() -> None:
     for size in args.sizes:
         for seed in args.seeds:
             drawn = doubtful(model, train, size) if args.doubtful else random.Random(seed).sample(train, size)
-            clock = time.process_time()
-            adapted = fixed(model, drawn, seed) if args.fixed else adapt(model, drawn, seed=seed).model
-            seconds = round(time.process_time() - clock)
+            adapted, seconds = measure.timed(fixed if args.fixed else cross_validated, model, drawn, seed)
             kept = "kept" if adapted is model else ""
-            row = {"trees": size, "seed": seed, **scores(adapted, tests), "CPU s": seconds, "": kept}
-            measure.progress(str(row))
-            rows.append(row)
+            rows.append({"trees": size, "seed": seed, **scores(adapted, tests), "CPU s": round(seconds), "": kept})
+            measure.progress(str(rows[-1]))
     measure.report({f"{args.test}, by trees of {args.train}": rows}, args.json)
+
+
+def cross_validated(model: Adaptable, trees: list[Tree], seed: int) -> Adaptable:
+    return adapt(model, trees, seed=seed).model
 
 
 def fixed(model: Adaptable, trees: list[Tree], seed: int) -> Adaptable:
@@ -75,13 +70,13 @@ def doubtful(model: Adaptable, trees: list[Tree], n: int) -> list[Tree]:
 def scores(model: Adaptable, tests: dict[str, list[Tree]]) -> dict[str, float]:
     """Return F1 and the share of whole trees that are right on each test set, in percent."""
     parser = parser_of(model)
-    found: dict[str, float] = {}
+    row: dict[str, float] = {}
     for name, golds in tests.items():
         counts = bracket_counts(golds, [parse.tree for parse in measure.parsed(parser, golds)])
         is_exact = (counts == counts[:, :1]).all(axis=1)
-        f1 = float(f1_of(counts.sum(axis=0)))
-        found |= {f"F1 {name}": round(f1, 2), f"exact {name}": round(100 * float(is_exact.mean()), 1)}
-    return found
+        row[f"F1 {name}"] = round(float(f1_of(counts.sum(axis=0))), 2)
+        row[f"exact {name}"] = round(100 * float(is_exact.mean()), 1)
+    return row
 
 
 if __name__ == "__main__":

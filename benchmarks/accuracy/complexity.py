@@ -19,17 +19,14 @@ from spacy_lpcfg.queries.complexity import COUNTS, INDICES
 
 
 def main() -> None:
-    arguments = measure.model_and_trees(__doc__)
-    args = arguments.parse_args()
-    nlp = load_pipeline(args.model)
-    parser = find_parser(nlp).ready_parser()
-    gold, parsed = [], []
+    args = measure.model_and_trees(__doc__).parse_args()
+    parser = find_parser(load_pipeline(args.model)).ready_parser()
+    gold, parsed, rows = [], [], []
     for path in args.trees:
         measure.progress(path.name)
         trees = measure.read_gold(path)
         gold.append(complexity(trees).document)
         parsed.append(complexity(parse.tree for parse in measure.parsed(parser, trees)).document)
-    rows = []
     for name in (*COUNTS, *INDICES):
         one, other = (np.array([record[name] for record in records], dtype=float) for records in (gold, parsed))
         rows.append(

@@ -26,7 +26,6 @@ their brackets' probabilities in place of P(tree | words). For the Berkeley Pars
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -39,7 +38,6 @@ import numpy as np
 
 from benchmarks import peers
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
-from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 from spacy_lpcfg.evaluation.calibration import DomainOutcomes, fit_tau, outcomes, reliability
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import PARSED, Parse
@@ -51,8 +49,8 @@ N_SAMPLES = 100
 KINDS = ("brackets", "tags", "trees")
 LEAST = 1e-6  # of a probability in a log-loss
 
-
 Parses = Callable[[list[Tree]], list[Parse]]
+"""Parses the words of gold trees."""
 
 
 class Rated(NamedTuple):
@@ -65,23 +63,13 @@ class Rated(NamedTuple):
     @classmethod
     def of_model(cls, model: str, held_out: list[Tree]) -> Rated:
         pipe = find_parser(load_pipeline(model))
-        rated = cls(Path(model).name, partial(parses_of, pipe))
+        parser = pipe.ready_parser()
+        rated = cls(Path(model).name, partial(measure.parsed, parser))
         if not held_out:
             return rated
-        parser = pipe.ready_parser()
         queries = parser.prepare([Query(gold.words) for gold in held_out])
-        fitted = find_parser(load_pipeline(model))
-        fitted.output = replace(fitted.output, tau=fit_tau(parser, queries, held_out))
-        return rated._replace(fitted=partial(parses_of, fitted))
-
-    @classmethod
-    def of_peer(cls, command: str) -> Rated:
-        return cls("peer", partial(parses_by, command))
-
-
-def parses_of(pipe: ParsingPipe, golds: list[Tree]) -> list[Parse]:
-    """Parse the words of gold trees by a component."""
-    return measure.parsed(pipe.ready_parser(), golds)
+        pipe.output = replace(pipe.output, tau=fit_tau(parser, queries, held_out))
+        return rated._replace(fitted=partial(measure.parsed, pipe.ready_parser()))
 
 
 def main() -> None:
@@ -94,8 +82,8 @@ def main() -> None:
     domains = {f"{path.parent.name}/{path.stem}": measure.read_gold(path) for path in args.trees}
     held_out = measure.read_gold(args.fit) if args.fit else []
     tables: dict[str, list[measure.Row]] = {"Calibration": [], "The surest sentences": [], "Thresholds": []}
-    models = [Rated.of_model(model, held_out) for model in args.models]
-    for rated in [*models, *([Rated.of_peer(args.peer)] if args.peer else [])]:
+    peer = [Rated("peer", partial(parses_by, args.peer))] if args.peer else []
+    for rated in [*(Rated.of_model(model, held_out) for model in args.models), *peer]:
         for name, golds in domains.items():
             measure.progress(f"{rated.name} {name}")
             rows_by_table = rows_of(rated.parses(golds), golds, rated.fitted and rated.fitted(golds))
@@ -106,11 +94,7 @@ def main() -> None:
 
 def parses_by(command: str, golds: list[Tree]) -> list[Parse]:
     """Parse the words of gold trees by a command; a sentence that it has no tree for has no brackets."""
-    with tempfile.TemporaryDirectory() as folder:
-        words, output = Path(folder, "words"), Path(folder, "output")
-        words.write_text("".join(" ".join(gold.words) + "\n" for gold in golds), encoding="utf-8")
-        peers.run(command, words=words, output=output)
-        lines = output.read_text(encoding="utf-8").splitlines()
+    lines, _ = peers.output_of(command, golds, lambda path: path.read_text("utf-8").splitlines())
     return [read_parse(gold, line) for gold, line in zip(golds, lines, strict=True)]
 
 

@@ -15,6 +15,7 @@ tags, and tau.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def main() -> None:
         domains |= {f"GUM, {genre}": trees for genre, trees in genres(args.gum).items()}
     if not domains:
         arguments.error("expected --trees or --gum, got neither")
-    rows = []
+    rows: list[measure.Row] = []
     for model in args.models:
         pipe = find_parser(load_pipeline(model))
         for weights in args.weights:
@@ -52,25 +53,24 @@ def main() -> None:
                 parser = make_parser(replace(pipe.learned, weights=EvidenceWeights(*map(float, weights.split(",")))))
             for name, golds in domains.items():
                 measure.progress(f"{model} {weights} {name}")
-                names = {"model": model, "weights": weights, "domain": name}
-                rows.append({**names, **row(parser, golds[: args.most])})
+                row = accuracy(parser, golds[: args.most])
+                rows.append({"model": model, "weights": weights, "domain": name, **row})
     measure.report({"Accuracy by domain": rows}, args.json)
 
 
 def genres(gum: Path) -> dict[str, list[Tree]]:
     """The mended development trees of each genre of a copy of GUM that comes with its words."""
-    trees_by_domain: dict[str, list[Tree]] = {}
+    by_genre: dict[str, list[Tree]] = defaultdict(list)
     rules = read_rules("scripts/gum.tsurgeon")
     for name in split((gum / "splits.md").read_text("utf-8"))["dev"]:
         genre = name.split("_")[1]
         if genre not in LEFT_OUT["all"]:
             mended = edit_trees(read_trees(gum / "const" / f"{name}.ptb"), rules)
-            trees = map(clean, filter(None, mended))
-            trees_by_domain.setdefault(genre, []).extend(filter(None, trees))
-    return dict(sorted(trees_by_domain.items()))
+            by_genre[genre] += filter(None, map(clean, filter(None, mended)))
+    return dict(sorted(by_genre.items()))
 
 
-def row(parser: SentenceParser, golds: list[Tree]) -> measure.Row:
+def accuracy(parser: SentenceParser, golds: list[Tree]) -> measure.Row:
     """Return the accuracy and the calibration errors of a parser on the words of gold trees."""
     parses = measure.parsed(parser, golds)
     evaluation = evaluate(golds, [parse.tree for parse in parses])

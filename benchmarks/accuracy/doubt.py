@@ -2,8 +2,9 @@
 
     python -m benchmarks.accuracy.doubt en GUM/dev.mrg WSJ/dev.mrg MCTB/law.mrg
 
-For entropy per word, for whole entropies, and for all sentences, it prints the share of wrong trees, words
-per sentence, and wrong or missing brackets per 100 words. A choice at random has those of all sentences on average.
+For the 50 sentences with the largest entropy per word, the 50 with the largest entropy, and all sentences, it prints
+the share of wrong trees, words per sentence, and wrong or missing brackets per 100 words. On average, a choice at
+random has the figures of all sentences.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from spacy_lpcfg.evaluation.doubt import most_in_doubt
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree
 
+N_CHOSEN = 50
+
 
 class Doubted(NamedTuple):
     """A parsed sentence: its words, the entropy of its trees in bits, and the wrong or missing brackets of one."""
@@ -29,20 +32,17 @@ class Doubted(NamedTuple):
 
 
 def main() -> None:
-    arguments = measure.model_and_trees(__doc__)
-    arguments.add_argument("-n", type=int, default=50, help="sentences to choose; default: 50")
-    args = arguments.parse_args()
+    args = measure.model_and_trees(__doc__).parse_args()
     pipe = find_parser(load_pipeline(args.model))
-    tables = {str(path): rows_of(pipe, measure.read_gold(path), args.n) for path in args.trees}
-    measure.report(tables, args.json)
+    measure.report({str(path): rows_of(pipe, measure.read_gold(path)) for path in args.trees}, args.json)
 
 
-def rows_of(pipe: ParsingPipe, golds: Sequence[Tree], n: int) -> list[measure.Row]:
+def rows_of(pipe: ParsingPipe, golds: Sequence[Tree]) -> list[measure.Row]:
     """Return the row of each order of the sentences of a domain."""
     sentences = doubted(pipe, golds)
     words = [sentence.words for sentence in sentences]
-    per_word = most_in_doubt(words, [sentence.entropy for sentence in sentences], n)
-    whole = most_in_doubt(words, [sentence.entropy * len(sentence.words) for sentence in sentences], n)
+    per_word = most_in_doubt(words, [sentence.entropy for sentence in sentences], N_CHOSEN)
+    whole = most_in_doubt(words, [sentence.entropy * len(sentence.words) for sentence in sentences], N_CHOSEN)
     orders = {"entropy per word": per_word, "entropy": whole, "all sentences": range(len(sentences))}
     return [{"order": order, **row_of([sentences[i] for i in chosen])} for order, chosen in orders.items()]
 

@@ -91,9 +91,7 @@ def main() -> None:
     sentences, rows = read_gallery(), []
     for name in args.models:
         nlp = load_pipeline(name)
-        trees = [parsed(nlp, sentence) for sentence in sentences]
-        verdicts = [verdict(sentence.tree, tree) for sentence, tree in zip(sentences, trees, strict=True)]
-        rows += rows_of(name, sentences, verdicts)
+        rows += rows_of(name, sentences, [verdict(sentence.tree, parsed(nlp, sentence)) for sentence in sentences])
     measure.report({"Sentences by whether their trees are right": rows}, args.json)
 
 

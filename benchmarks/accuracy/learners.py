@@ -1,14 +1,13 @@
 """Measure how good the parsers are, and what they cost: each learner on each treebank, and another parser beside them.
 
-    python -m benchmarks.accuracy.learners TREEBANK_DIR... [--part PART] [--states M] [--seed S] [--only NAME...]
-        [--tag-set coarse] [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
+    python -m benchmarks.accuracy.learners TREEBANK_DIR... [--part PART] [--only NAME...]
+        [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and PART.mrg (default: dev), and may hold the config.cfg that `scripts/treebanks.py`
 makes, which tells the language. Learns from the one and parses the words of the other, once raw and once with the
 treebank's tags. Measures F1 as EVALB with COLLINS.prm over all lengths, tagging accuracy, sentences that EVALB leaves
 out (errors) and that the grammar has no tree for (no tree), CPU seconds and peak memory of learning (reading and saving
-included, in a process of its own) and of parsing, and the size of the model on disk. With --tag-set coarse tags of all
-trees are cut to parts of speech.
+included, in a process of its own) and of parsing, and the size of the model on disk.
 
 The peer's COMMANDs are run without a shell. {trees} stands for a file with a tree a line, as scoring sees them, from
 which the first learns what it writes to {model}; the second parses the sentences of {words}, one a line, words between
@@ -29,30 +28,29 @@ from typing import Any
 from thinc.api import Config
 
 from benchmarks import measure, peers
-from benchmarks.speed import parsers as speed
 from spacy_lpcfg.components.training.named_learner import make_learner
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learners import AUTO, NONE
 from spacy_lpcfg.models.kinds import make_parser, model_from_disk
-from spacy_lpcfg.trees import read_trees, write_trees
+from spacy_lpcfg.trees import read_trees
 
 
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
     measure.part_argument(arguments)
-    arguments.add_argument("--states", type=int, default=16, metavar="M", help="of the learners that have any")
-    arguments.add_argument("--seed", type=int, default=0, help="of the learners that draw anything at random")
     arguments.add_argument("--only", nargs="+", metavar="NAME", help="learners, by the first words of their rows")
-    arguments.add_argument("--tag-set", choices=["fine", "coarse"], default="fine")
-    args = peers.parse_args(arguments)
+    arguments.add_argument("--peer-train", metavar="COMMAND")
+    arguments.add_argument("--peer-parse", metavar="COMMAND")
+    args = arguments.parse_args()
+    if bool(args.peer_train) != bool(args.peer_parse):
+        arguments.error("a peer needs both --peer-train and --peer-parse")
     learning, parsing = [], []
     for treebank in args.treebanks:
+        train, test = treebank / "train.mrg", treebank / f"{args.part}.mrg"
         with tempfile.TemporaryDirectory() as folder:
-            train, test, model = (Path(folder) / name for name in ("train.mrg", f"{args.part}.mrg", "model"))
-            for path in (train, test):
-                write_trees(path, read_trees(treebank / path.name, coarse_tags=args.tag_set == "coarse"))
-            for name, learner in learners_of(args.states, args.seed, language(treebank)).items():
+            model = Path(folder, "model")
+            for name, learner in learners_of(language(treebank)).items():
                 if args.only is None or name.split(",")[0] in args.only:
                     measure.progress(f"{treebank}: {name}")
                     names = {"treebank": treebank.name, "learner": name}
@@ -75,11 +73,11 @@ def language(treebank: Path) -> str:
     return Config().from_disk(config, interpolate=False)["nlp"]["lang"] if config.exists() else "en"
 
 
-def learners_of(m: int, seed: int, lang: str) -> dict[str, Any]:
-    """The learners by their names, of m states."""
+def learners_of(lang: str, m: int = 16) -> dict[str, Any]:
+    """Return the learners of m states by their names."""
 
     def learner(name: str, encoder: str = AUTO, **settings: Any) -> Any:
-        return make_learner(name, seed, lang, settings, encoder=encoder)
+        return make_learner(name, 0, lang, settings, encoder=encoder)
 
     return {
         "PCFG": learner("pcfg"),
@@ -132,7 +130,7 @@ def train_peer(command: str, trees: Path, model: Path) -> tuple[float, float]:
 
 def parse_by_peer(command: str, gold_path: Path, model: Path) -> measure.Row:
     golds = measure.read_gold(gold_path)
-    trees, seconds = speed.run_peer(command.replace("{model}", str(model)), golds)
+    trees, seconds = peers.output_of(command.replace("{model}", str(model)), golds, peers.trees_of)
     n_failed = sum(not sentence for sentence in trees)
     return {**parsing_row(golds, trees, seconds, n_failed), "peak MB": peers.children_mb()}
 

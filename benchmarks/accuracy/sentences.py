@@ -13,10 +13,10 @@ tokens.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,11 +42,7 @@ def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("files", type=Path, nargs="+", metavar="FILE")
     args = arguments.parse_args()
-    measure.report({title(path): list(rows(documents(path))) for path in args.files}, args.json)
-
-
-def title(path: Path) -> str:
-    return str(Path(*path.parts[-2:]))
+    measure.report({str(Path(*path.parts[-2:])): list(rows(documents(path))) for path in args.files}, args.json)
 
 
 def rows(documents: Sequence[Document]) -> Iterator[measure.Row]:
@@ -58,11 +54,8 @@ def rows(documents: Sequence[Document]) -> Iterator[measure.Row]:
 
 def row(documents: Sequence[Document], split: Splitter) -> measure.Row:
     """Return the accuracy and the speed of a splitter."""
-    start = time.process_time()
-    answers = [split(document.text) for document in documents]
-    seconds = time.process_time() - start
-    golds = [spans(document.sentences) for document in documents]
-    tests = [spans(answer) for answer in answers]
+    answers, seconds = measure.timed(lambda: [split(document.text) for document in documents])
+    golds, tests = [spans(document.sentences) for document in documents], list(map(spans, answers))
     right = sum(len(gold & test) for gold, test in zip(golds, tests, strict=True))
     n_gold, n_test = sum(map(len, golds)), sum(map(len, tests))
     return {
@@ -75,9 +68,8 @@ def row(documents: Sequence[Document], split: Splitter) -> measure.Row:
 
 def spans(sentences: Sequence[str]) -> set[tuple[int, int]]:
     """Start and end of each sentence, counted in characters that are no white space."""
-    lengths = [len("".join(sentence.split())) for sentence in sentences]
-    ends = [sum(lengths[: i + 1]) for i in range(len(lengths))]
-    return {(end - length, end) for end, length in zip(ends, lengths, strict=True) if length}
+    ends = [0, *accumulate(len("".join(sentence.split())) for sentence in sentences)]
+    return {(start, end) for start, end in pairwise(ends) if start < end}
 
 
 def splitters() -> dict[str, Splitter]:
@@ -103,12 +95,11 @@ def in_spacy(factory: str) -> Splitter:
 def documents(path: Path) -> list[Document]:
     """The documents of a treebank."""
     if path.suffix == ".conllu":
-        return [
-            universal_dependencies(part) for part in re.split(r"(?m)^(?=# newdoc)", path.read_text("utf-8")) if part
-        ]
+        parts = re.split(r"(?m)^(?=# newdoc)", path.read_text("utf-8"))
+        return [universal_dependencies(part) for part in parts if part]
     sentences = [written(tree) for tree in measure.read_gold(path)]
-    parts = [sentences[start : start + TREES_A_DOCUMENT] for start in range(0, len(sentences), TREES_A_DOCUMENT)]
-    return [Document(" ".join(part), part) for part in parts]
+    groups = [sentences[start : start + TREES_A_DOCUMENT] for start in range(0, len(sentences), TREES_A_DOCUMENT)]
+    return [Document(" ".join(group), group) for group in groups]
 
 
 def universal_dependencies(lines: str) -> Document:

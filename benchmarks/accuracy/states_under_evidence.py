@@ -11,6 +11,7 @@ bootstrap over sentences and seeds; "beside PCFG" is the difference to the PCFG 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -34,23 +35,21 @@ PCFG = "PCFG"
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
+    arguments = measure.arguments(__doc__, states=[16], seeds=[0])
     arguments.add_argument("train", type=Path, metavar="TRAIN")
     arguments.add_argument("test", type=Path, metavar="TEST")
-    arguments.add_argument("--states", type=int, nargs="+", default=[16], metavar="M")
     arguments.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS), metavar="NAME")
-    arguments.add_argument("--seeds", type=int, nargs="+", default=[0], metavar="N")
     args = arguments.parse_args()
     train, golds = measure.read_gold(args.train), measure.read_gold(args.test)
-    alone: dict[str, list[Evaluation]] = {}
-    together: dict[str, list[Evaluation]] = {}
+    alone: dict[str, list[Evaluation]] = defaultdict(list)
+    together: dict[str, list[Evaluation]] = defaultdict(list)
     for seed in args.seeds:
         evidence = learned_evidence(train, seed)
         for name, learner in learners(args.learners, args.states, seed):
             measure.progress(f"seed {seed}, {name}")
-            model = EvidenceGrammar(learner.fit(train), evidence)
-            alone.setdefault(name, []).append(scored(make_parser(model.grammar), golds))
-            together.setdefault(name, []).append(scored(make_parser(model), golds))
+            grammar = learner.fit(train)
+            alone[name].append(scored(make_parser(grammar), golds))
+            together[name].append(scored(make_parser(EvidenceGrammar(grammar, evidence)), golds))
     rows = [row(name, alone[name], together[name], together[PCFG]) for name in alone]
     measure.report({f"{args.test}, learned from {args.train}": rows}, args.json)
 

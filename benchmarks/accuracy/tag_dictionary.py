@@ -2,8 +2,9 @@
 
     python -m benchmarks.accuracy.tag_dictionary en WSJ/dev.mrg GUM/dev.mrg [--alone]
 
-The sentences are those with words that the model does not know. One dictionary lists the gold tags of these words, and
-another a wrong tag for each, drawn from the gold tags of all. `--alone` is by the grammar without its evidence.
+The sentences are those of the first 400 of each file with words that the model does not know. One dictionary lists the
+gold tags of these words, and another a wrong tag for each, drawn from the gold tags of all. With `--alone` the grammar
+parses without its evidence.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.words.tag_dictionary import NO_TAGS, TagDictionary
 
+N_READ = 400
+
 
 class Tagged(NamedTuple):
     """Whether the tag of each unknown word is right, and F1 of the sentences."""
@@ -31,13 +34,10 @@ class Tagged(NamedTuple):
 
 
 def main() -> None:
-    arguments = measure.model_and_trees(__doc__)
-    arguments.add_argument("--alone", action="store_true")
-    arguments.add_argument("--most", type=int, default=400, metavar="N", help="sentences of each file; default: 400")
-    args = arguments.parse_args()
+    args = measure.model_and_trees(__doc__, alone=False).parse_args()
     model = find_lpcfg_parser(load_pipeline(args.model))[1]
     model = model.without_evidence if args.alone else model
-    rows = [{"trees": str(path), **row_of(model, measure.read_gold(path)[: args.most])} for path in args.trees]
+    rows = [{"trees": str(path), **row_of(model, measure.read_gold(path)[:N_READ])} for path in args.trees]
     measure.report({"Dictionaries of right and of wrong tags": rows}, args.json)
 
 

@@ -16,7 +16,6 @@ percentage of words with the right head, without punctuation. Columns:
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,9 +49,8 @@ def row(folder: Path, args: Any) -> measure.Row:
     is_conllu = (folder / "train.conllu").is_file()
     scores: measure.Row = {}
     for name, vectors, settings in parsers:
-        result = measure.in_child(
-            learn_and_parse, folder, args.lang, settings, TABLE if is_conllu else None, vectors
-        ).result
+        heads = TABLE if is_conllu else None
+        result = measure.in_child(learn_and_parse, folder, args.lang, settings, heads, vectors).result
         scores |= {name: result.pop("F1"), **result}
     peer = measure.in_child(udpipe, folder, args.udpipe).result if is_conllu and args.udpipe else {}
     return {"trees": len(list(read_trees(file_of(folder, "train")))), **scores, **peer}
@@ -65,9 +63,8 @@ def file_of(folder: Path, part: str) -> Path:
 def learn_and_parse(folder: Path, lang: str, settings: dict[str, Any], heads: str | None, encoder: str) -> measure.Row:
     """Learn a model; parse the test part, and score its trees, and their heads if it has dependencies."""
     train, dev = (list(read_trees(file_of(folder, part))) for part in ("train", "dev"))
-    start = time.process_time()
-    model = make_learner("pivot", 0, lang, settings, heads, encoder=encoder).fit(train, held_out=dev)
-    seconds = time.process_time() - start
+    learner = make_learner("pivot", 0, lang, settings, heads, encoder=encoder)
+    model, seconds = measure.timed(lambda: learner.fit(train, held_out=dev))
     path = file_of(folder, "test")
     sentences = list(read_conllu(path)) if path.suffix == ".conllu" else []
     trees = [phrases_of(sentence).tree for sentence in sentences] or read_trees(path)
@@ -78,7 +75,7 @@ def learn_and_parse(folder: Path, lang: str, settings: dict[str, Any], heads: st
 
 
 def uas(sentences: Sequence[DependencySentence], trees: Sequence[Tree]) -> float:
-    """Return the percentage of words, without punctuation, whose heads by the table are those of the sentences."""
+    """Return the percentage of words, without punctuation, with the right head, where trees get heads by the table."""
     rules = head_rules(TABLE)
     return percentage(sentences, [[each.head for each in dependencies(tree, rules)] for tree in trees])
 
@@ -105,13 +102,13 @@ def udpipe(folder: Path, n_epochs: int) -> measure.Row:
             yield sentence
             sentence = Sentence()
 
-    start, error = time.process_time(), ProcessingError()
-    tagger = f"iterations={n_epochs}"
-    parser = f"{tagger};learning_rate=0.01;learning_rate_final=0.001"
-    data = Trainer.train("morphodita_parsito", [*read("train")], [*read("dev")], "none", tagger, parser, error)
+    tagger, error = f"iterations={n_epochs}", ProcessingError()
+    settings = "none", tagger, f"{tagger};learning_rate=0.01;learning_rate_final=0.001", error
+    data, seconds = measure.timed(
+        lambda: Trainer.train("morphodita_parsito", [*read("train")], [*read("dev")], *settings)
+    )
     if error.occurred():
         raise ValueError(error.message)
-    seconds = time.process_time() - start
     with tempfile.NamedTemporaryFile() as file:
         file.write(data)
         file.flush()

@@ -10,10 +10,9 @@ then rises; it has in it what a model makes only when it first needs it, such as
 
 from __future__ import annotations
 
-import time
-from itertools import cycle, islice
+from functools import reduce
+from itertools import cycle, islice, product
 from pathlib import Path
-from typing import NamedTuple
 
 import spacy
 from spacy.tokens import Doc
@@ -23,31 +22,21 @@ from benchmarks import measure
 from spacy_lpcfg.bracketing.tags import universal
 
 
-class Cost(NamedTuple):
-    """The cost of a sentence: CPU seconds, the rise of the peak memory in MB, and the status of its parse."""
-
-    seconds: float
-    more_mb: float
-    status: str
-
-
-def cost(model: Path | None, trees: Path, n_words: int, token: str | None) -> Cost:
+def cost(model: Path | None, trees: Path, n_words: int, token: str | None) -> measure.Row:
     """Return what a sentence costs a pipeline that has parsed a short one; None for the English model."""
     nlp = spacy.blank("en") if model is None else spacy.load(model)
     if model is None:
         nlp.add_pipe("lpcfg_parser")
     long, short = sentence(nlp.vocab, trees, n_words, token), sentence(nlp.vocab, trees, 20, None)
-    for name, component in nlp.pipeline:
+    components = [component for name, component in nlp.pipeline if name != "lpcfg_sentencizer"]
+    for component in components:
         if hasattr(component, "tags"):
             component.tags = "model"
-        if name != "lpcfg_sentencizer":
-            component(short)
-    before, start = measure.peak_mb(), time.process_time()
-    for name, component in nlp.pipeline:
-        if name != "lpcfg_sentencizer":
-            long = component(long)
+        component(short)
+    before = measure.peak_mb()
+    long, seconds = measure.timed(reduce, lambda doc, component: component(doc), components, long)
     (group,) = long.spans.values()
-    return Cost(time.process_time() - start, measure.peak_mb() - before, group.attrs["status"][0])
+    return {"CPU s": seconds, "MB more": measure.peak_mb() - before, "status": group.attrs["status"][0]}
 
 
 def sentence(vocab: Vocab, trees: Path, n_words: int, token: str | None) -> Doc:
@@ -60,26 +49,21 @@ def sentence(vocab: Vocab, trees: Path, n_words: int, token: str | None) -> Doc:
 
 def words_of(trees: Path) -> list[tuple[str, str]]:
     """Words and tags, but what ends sentences."""
-    return [
-        leaf for tree in measure.read_gold(trees) for leaf in zip(tree.words, tree.tags, strict=True) if leaf[1] != "."
-    ]
+    leaves = [leaf for tree in measure.read_gold(trees) for leaf in zip(tree.words, tree.tags, strict=True)]
+    return [leaf for leaf in leaves if leaf[1] != "."]
 
 
 def main() -> None:
-    parser = measure.arguments(__doc__)
-    parser.add_argument("trees", type=Path)
-    parser.add_argument("models", type=Path, nargs="*")
-    parser.add_argument("--lengths", type=int, nargs="+", default=[100, 300, 1_000, 5_000])
-    parser.add_argument("--token", help="what sentences are made of, instead of the words of TREES")
-    args = parser.parse_args()
+    arguments = measure.arguments(__doc__, lengths=[100, 300, 1_000, 5_000])
+    arguments.add_argument("trees", type=Path)
+    arguments.add_argument("models", type=Path, nargs="*")
+    arguments.add_argument("--token", help="what sentences are made of, instead of the words of TREES")
+    args = arguments.parse_args()
     rows = []
-    for model in [None, *args.models]:
-        for n_words in args.lengths:
-            spent: Cost = measure.in_child(cost, model, args.trees, n_words, args.token).result
-            name = "bundled" if model is None else model.name
-            row = {"model": name, "words": n_words, "CPU s": spent.seconds, "MB more": spent.more_mb}
-            rows.append({**row, "status": spent.status})
-            measure.progress(str(rows[-1]))
+    for model, n_words in product([None, *args.models], args.lengths):
+        costs = measure.in_child(cost, model, args.trees, n_words, args.token).result
+        rows.append({"model": "bundled" if model is None else model.name, "words": n_words, **costs})
+        measure.progress(str(rows[-1]))
     measure.report({"One sentence": rows}, args.json)
 
 

@@ -1,12 +1,11 @@
 """Measure how fast a saved pipeline parses raw words on one core, alone and beside another parser.
 
-    python -m benchmarks.speed.parsers MODEL_DIR TREES [--peer "COMMAND with {words} and {output}"]
-        [--repeats N] [--json FILE]
+    python -m benchmarks.speed.parsers MODEL_DIR TREES [--peer "COMMAND with {words} and {output}"] [--json FILE]
 
 MODEL_DIR is a folder that spacy.load opens, with an lpcfg_parser or isbn_parser in it; TREES are the gold trees of the
 sentences. Measures sentences and words per CPU second of the native call (the library's `parse`) and through nlp.pipe
-(Docs of one sentence, made beforehand of given words), the median of N passes of each, all in processes of their own
-that have parsed one sentence before; the most memory that such a process ever held; and F1 (EVALB, COLLINS.prm, all
+(Docs of one sentence, made beforehand of given words), the median of three passes of each, all in processes of their
+own that have parsed one sentence before; the most memory that such a process ever held; and F1 (EVALB, COLLINS.prm, all
 lengths).
 
 The peer's COMMAND is run without a shell: on a file of all sentences, one a line, words between spaces, and once more
@@ -19,9 +18,7 @@ tree a line. Its CPU seconds are counted with start-up, and without: less those 
 from __future__ import annotations
 
 import statistics
-import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import spacy
@@ -31,10 +28,11 @@ from spacy.tokens import Doc
 from benchmarks import measure, peers
 from spacy_lpcfg.components.doc.read import trees
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
-from spacy_lpcfg.evaluation.evalb import SentenceTrees, evaluate, read_evalb
-from spacy_lpcfg.trees import Tree, clean
+from spacy_lpcfg.evaluation.evalb import SentenceTrees, evaluate
+from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.transforms import unescape_token
 
+N_PASSES = 3
 Timed = tuple[Sequence[SentenceTrees], float]
 """Trees, and the CPU seconds that they took."""
 
@@ -53,12 +51,9 @@ def pipe_pass(model: Path, golds: list[Tree]) -> Timed:
     key = component(nlp).spans_key
     docs = [as_doc(nlp, gold) for gold in golds]
     list(nlp.pipe([as_doc(nlp, golds[0])]))
-    start = time.process_time()
-    docs = list(nlp.pipe(docs))
-    seconds = time.process_time() - start
-    return [
-        in_spelling_of(gold, tree) for gold, doc in zip(golds, docs, strict=True) for tree in trees(doc, key)
-    ], seconds
+    docs, seconds = measure.timed(lambda: list(nlp.pipe(docs)))
+    pairs = [(gold, tree) for gold, doc in zip(golds, docs, strict=True) for tree in trees(doc, key)]
+    return [tree and Tree.from_spans(gold.words, tree.tags, tree.spans()) for gold, tree in pairs], seconds
 
 
 def component(nlp: Language) -> ParsingPipe:
@@ -75,42 +70,22 @@ def as_doc(nlp: Language, gold: Tree) -> Doc:
     return Doc(nlp.vocab, words=words, sent_starts=[i == 0 for i in range(len(words))])
 
 
-def in_spelling_of(gold: Tree, tree: Tree | None) -> Tree | None:
-    """A tree with the words of the treebank."""
-    return tree and Tree.from_spans(gold.words, tree.tags, tree.spans())
-
-
-def own_rows(model: Path, golds: list[Tree], repeats: int) -> list[measure.Row]:
-    """Both ways to parse, by turns, so that what else the machine does falls on both."""
+def own_rows(model: Path, golds: list[Tree]) -> Iterator[measure.Row]:
+    """Yield a row for each way to parse; they take turns, so that what else the machine does falls on both."""
     ways = {"native": native_pass, "nlp.pipe": pipe_pass}
-    passes = [{name: measure.in_child(method, model, golds) for name, method in ways.items()} for _ in range(repeats)]
-    return [own_row(name, golds, [by_name[name] for by_name in passes]) for name in ways]
-
-
-def own_row(name: str, golds: list[Tree], passes: list[measure.Measured]) -> measure.Row:
-    """The median of the passes of one way to parse."""
-    trees, _ = passes[0].result
-    seconds = statistics.median(one_pass.result[1] for one_pass in passes)
-    return {**row(name, golds, trees, seconds), "peak MB": max(one_pass.peak_mb for one_pass in passes)}
+    by_turn = [[measure.in_child(way, model, golds) for way in ways.values()] for _ in range(N_PASSES)]
+    for name, passes in zip(ways, zip(*by_turn, strict=True), strict=True):
+        trees, _ = passes[0].result
+        seconds = statistics.median(one_pass.result[1] for one_pass in passes)
+        yield {**row(name, golds, trees, seconds), "peak MB": max(one_pass.peak_mb for one_pass in passes)}
 
 
 def peer_rows(command: str, golds: list[Tree]) -> list[measure.Row]:
-    """Another parser, with and without its start-up."""
-    trees, seconds = run_peer(command, golds)
-    _, start_up = run_peer(command, golds[:1])
-    with_start_up = row("peer", golds, trees, seconds)
+    """Return the rows of another parser, with and without its start-up."""
+    trees, seconds = peers.output_of(command, golds, peers.trees_of)
+    _, start_up = peers.output_of(command, golds[:1], peers.trees_of)
     without = row("peer, without start-up", golds[1:], trees[1:], seconds - start_up)
-    return [with_start_up, without]
-
-
-def run_peer(command: str, golds: list[Tree]) -> Timed:
-    """Trees that a command writes for the words of gold trees, and the CPU seconds of its processes."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = {"words": str(Path(folder, "words")), "output": str(Path(folder, "output"))}
-        Path(files["words"]).write_text("".join(" ".join(gold.words) + "\n" for gold in golds), encoding="utf-8")
-        seconds = peers.run(command, **files)
-        trees = [[clean(tree) or tree for tree in line] for line in read_evalb(files["output"])]
-        return trees, seconds
+    return [row("peer", golds, trees, seconds), without]
 
 
 def row(name: str, golds: list[Tree], trees: Sequence[SentenceTrees], seconds: float) -> measure.Row:
@@ -133,10 +108,9 @@ def main() -> None:
     arguments.add_argument("model", type=Path, metavar="MODEL_DIR")
     arguments.add_argument("trees", type=Path, metavar="TREES")
     arguments.add_argument("--peer", metavar="COMMAND", help="of another parser")
-    arguments.add_argument("--repeats", type=int, default=3, metavar="N")
     args = arguments.parse_args()
     golds = measure.read_gold(args.trees)
-    rows = own_rows(args.model, golds, args.repeats) + (peer_rows(args.peer, golds) if args.peer else [])
+    rows = [*own_rows(args.model, golds), *(peer_rows(args.peer, golds) if args.peer else [])]
     for row_of_way in rows:
         row_of_way["% of native"] = 100 * row_of_way["sentences / CPU s"] / rows[0]["sentences / CPU s"]
         row_of_way["native / this"] = 100 / row_of_way["% of native"]
