@@ -16,7 +16,6 @@ paired bootstrap over sentences.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,16 +39,11 @@ GIVEN = "paper, given vectors"
 Spans = Callable[[GoldSentence], Iterable[tuple[int, int]]]
 """Brackets of the words of a sentence that count."""
 
-
 SETTINGS = {
     "paper": PAPER,
     "paper, square roots of counts": replace(PAPER, embedding=CCA()),
     "paper, Brown clusters": replace(PAPER, embedding=Brown()),
 }
-
-
-def scored(golds: Sequence[GoldSentence], spans: Spans) -> list[UnlabelledScore]:
-    return [gold.score(spans(gold)) for gold in golds]
 
 
 def bracketed(bracketer: Bracketer) -> Spans:
@@ -75,29 +69,27 @@ def given_vectors(path: Path) -> GivenVectors:
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
+    arguments = measure.arguments(__doc__, max_words=[10, 20, 40])
     arguments.add_argument("text", type=Path, nargs="+", metavar="TEXT")
     arguments.add_argument("--trees", type=Path, nargs="+", required=True)
     arguments.add_argument("--only", nargs="*", choices=[*SETTINGS, GIVEN], default=list(SETTINGS), metavar="NAME")
     arguments.add_argument("--models", nargs="+", default=[], metavar="MODEL")
-    arguments.add_argument("--max-words", type=int, nargs="+", default=[10, 20, 40], metavar="N")
     arguments.add_argument("--vectors", type=Path, metavar="FILE")
     args = arguments.parse_args()
-    treebanks = {str(path): list(gold_sentences(read_trees(path))) for path in args.trees}
+    treebanks = {path: list(gold_sentences(read_trees(path))) for path in args.trees}
+    columns = {f"{path} <= {limit}": (path, limit) for path in treebanks for limit in args.max_words}
     rows: list[measure.Row] = []
-    by_name: dict[str, dict[str, list[UnlabelledScore]]] = {}
+    scores: dict[str, dict[Path, list[UnlabelledScore]]] = {}
     for name, spans, seconds in systems(args):
-        by_name[name] = {path: scored(golds, spans) for path, golds in treebanks.items()}
-        columns = {
-            f"{path} <= {limit}": unlabelled_totals(each, limit).f_with_sentence
-            for path, each in by_name[name].items()
-            for limit in args.max_words
+        scores[name] = {path: [gold.score(spans(gold)) for gold in golds] for path, golds in treebanks.items()}
+        f1s = {
+            column: unlabelled_totals(scores[name][path], n).f_with_sentence for column, (path, n) in columns.items()
         }
-        rows.append({"setting": name, **columns, "learning, CPU s": seconds})
+        rows.append({"setting": name, **f1s, "learning, CPU s": seconds})
+    base = scores.pop(INSIDE_TOP)
     differences = [
-        {"setting": name, **differences_from(by_name[INSIDE_TOP], of_name, args.max_words)}
-        for name, of_name in by_name.items()
-        if name != INSIDE_TOP
+        {"setting": name, **{column: difference(base[path], other[path], n) for column, (path, n) in columns.items()}}
+        for name, other in scores.items()
     ]
     tables = {"F1 with the bracket of the whole sentence": rows, f"F1 less that of {INSIDE_TOP}": differences}
     measure.report(tables, args.json)
@@ -113,25 +105,15 @@ def systems(args: argparse.Namespace) -> Iterator[tuple[str, Spans, float | None
     text = list(read_tagged(args.text))  # read once: it is not the reading that is measured
     for name in args.only:
         measure.progress(name)
-        start = time.process_time()
-        bracketer = settings[name].fit(lambda: text)
-        yield name, bracketed(bracketer), time.process_time() - start
+        bracketer, seconds = measure.timed(settings[name].fit, lambda: text)
+        yield name, bracketed(bracketer), seconds
         yield f"{name}, oracle top", with_oracle(bracketer), None
 
 
-def differences_from(
-    base: dict[str, list[UnlabelledScore]], other: dict[str, list[UnlabelledScore]], limits: Sequence[int]
-) -> dict[str, str]:
-    """Return the differences of F1 to a base, with 95% intervals by a paired bootstrap over sentences."""
-    return {
-        f"{path} <= {limit}": str(
-            difference_interval(
-                *(unlabelled_counts(s for s in each[path] if s.length <= limit) for each in (base, other))
-            )
-        )
-        for path in base
-        for limit in limits
-    }
+def difference(base: Sequence[UnlabelledScore], other: Sequence[UnlabelledScore], max_words: int) -> str:
+    """Return the difference of F1 to a base on short sentences, with a 95% interval by a paired bootstrap over them."""
+    short = ([score for score in scores if score.length <= max_words] for scores in (base, other))
+    return str(difference_interval(*map(unlabelled_counts, short)))
 
 
 if __name__ == "__main__":

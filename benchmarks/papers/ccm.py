@@ -1,7 +1,7 @@
 """CCM from its authors' start by length of sentences, and from random starts: the rows of Parikh et al. (2014).
 
     python -m benchmarks.papers.ccm TREES [--text TEXT...] [--symbols NAME...] [--unseen] [--max-words N...]
-        [--starts N] [--iterations N] [--json FILE]
+        [--starts N] [--json FILE]
 
 Learns from the tags of the sentences of TREES and TEXT of at most N words without punctuation, from the start of Klein
 and Manning (2002); with --unseen from those of TEXT alone, as other systems learn. Symbols are the treebank's tags
@@ -64,17 +64,22 @@ class Sentences(NamedTuple):
     tags: Sequence[list[str]]
     symbols: Symbols
 
-    def learned(self, n_iterations: int, seed: int | None = None) -> tuple[float, float]:
+    @classmethod
+    def of(cls, golds: Sequence[GoldSentence], tags: Sequence[list[str]], symbols: Symbols, limit: int) -> Sentences:
+        short = [gold for gold in golds if gold.n_words <= limit]
+        return cls(short, [sequence for sequence in tags if 1 < len(sequence) <= limit], symbols)
+
+    def learned(self, seed: int | None = None) -> tuple[float, float]:
         """Log-likelihood and F1 of a model; seed (int or None): None for the start of Klein and Manning."""
-        model = CCM(n_iterations, seed=seed).fit(self.tags)
+        model = CCM(seed=seed).fit(self.tags)
         scores = (gold.score(model.bracket(self.symbols(gold.tagged))) for gold in self.golds)
         return model.log_likelihood(self.tags), unlabelled_totals(scores).f_with_sentence
 
 
-def random_starts(sentences: Sentences, n_starts: int, n_iterations: int) -> measure.Row:
+def random_starts(sentences: Sentences, n_starts: int) -> measure.Row:
     """Return statistics of the F1 of random starts."""
-    likelihood, _ = sentences.learned(n_iterations)
-    likelihoods_and_f1s = [sentences.learned(n_iterations, seed) for seed in range(n_starts)]
+    likelihood, _ = sentences.learned()
+    likelihoods_and_f1s = [sentences.learned(seed) for seed in range(n_starts)]
     likelihoods, f1s = zip(*likelihoods_and_f1s, strict=True)
     return {
         "starts": n_starts,
@@ -89,43 +94,29 @@ def random_starts(sentences: Sentences, n_starts: int, n_iterations: int) -> mea
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
+    arguments = measure.arguments(__doc__, max_words=[10, 20, 40], starts=20, unseen=False)
     arguments.add_argument("trees", type=Path, metavar="TREES")
     arguments.add_argument("--text", type=Path, nargs="+", default=[], metavar="TEXT")
     arguments.add_argument("--symbols", nargs="+", choices=SYMBOLS, default=["tags"], metavar="NAME")
-    arguments.add_argument("--unseen", action="store_true", help="learn from TEXT alone")
-    arguments.add_argument("--max-words", type=int, nargs="+", default=[10, 20, 40], metavar="N")
-    arguments.add_argument("--starts", type=int, default=20, metavar="N", help="random ones; default: 20")
-    arguments.add_argument("--iterations", type=int, default=10, metavar="N")
     args = arguments.parse_args()
     golds = list(gold_sentences(read_trees(args.trees)))
     text = list(read_tagged(args.text))
-    rows: list[measure.Row] = []
-    starts: list[measure.Row] = []
+    rows, starts = [], []
     for name in args.symbols:
         symbols = Symbols(name, [*(gold.tagged for gold in golds), *text])
         tags = [symbols(sentence) for sentence in (*(() if args.unseen else (g.tagged for g in golds)), *text)]
-        by_limit = {limit: shorter(golds, tags, symbols, limit) for limit in sorted(args.max_words)}
+        by_limit = {limit: Sentences.of(golds, tags, symbols, limit) for limit in sorted(args.max_words)}
         for limit, sentences in by_limit.items():
-            f = sentences.learned(args.iterations)[1]
-            rows.append({"symbols": name, "words": limit, "sentences": len(sentences.tags), "F1": f})
+            _, f1 = sentences.learned()
+            rows.append({"symbols": name, "words": limit, "sentences": len(sentences.tags), "F1": f1})
             measure.progress(str(rows[-1]))
         if args.starts:
             least = by_limit[min(by_limit)]
-            starts.append({"symbols": name, **random_starts(least, args.starts, args.iterations)})
+            starts.append({"symbols": name, **random_starts(least, args.starts)})
     tables = {"Klein and Manning's start: F1 with the bracket of the whole sentence": rows}
     if starts:
         tables[f"Random starts, up to {min(args.max_words)} words"] = starts
     measure.report(tables, args.json)
-
-
-def shorter(golds: Sequence[GoldSentence], tags: Sequence[list[str]], symbols: Symbols, limit: int) -> Sentences:
-    """Return the sentences of at most so many words."""
-    return Sentences(
-        [gold for gold in golds if gold.n_words <= limit],
-        [sequence for sequence in tags if 1 < len(sequence) <= limit],
-        symbols,
-    )
 
 
 if __name__ == "__main__":

@@ -84,10 +84,8 @@ class Truth:
     def errors_of_trees(self, grammar: Grammar) -> np.ndarray:
         """Return the error a word of each tree; infinite without a positive probability."""
         weights = [tree_weight(grammar, tree) for tree in self.trees]
-        errors = [
-            abs(log(weight) - truth) / len(tree) if weight >= 1e-304 else inf
-            for weight, truth, tree in zip(weights, self.logs, self.trees, strict=True)
-        ]
+        triples = zip(weights, self.logs, self.trees, strict=True)
+        errors = [abs(log(weight) - truth) / len(tree) if weight >= 1e-304 else inf for weight, truth, tree in triples]
         return np.array(errors)
 
     def error_of_brackets(self, grammar: Grammar) -> float:
@@ -135,11 +133,9 @@ def summary_of_slopes(samples: list[Tables]) -> list[measure.Row]:
     rows = []
     for name in samples[0][SINGLE][0]:
         by_sample = [tables[SINGLE][0][name] for tables in samples]
-        quartiles = np.percentile(np.concatenate(by_sample), (25, 50, 75))
         mean = measure.mean_and_range([float(of_sample.mean()) for of_sample in by_sample])
-        rows.append(
-            {"learner": name, "mean": mean, **dict(zip(("25%", "50%", "75%"), quartiles.tolist(), strict=True))}
-        )
+        quartiles = {f"{q}%": float(np.percentile(np.concatenate(by_sample), q)) for q in (25, 50, 75)}
+        rows.append({"learner": name, "mean": mean, **quartiles})
     return rows
 
 
@@ -159,17 +155,11 @@ def summary(samples: list[Tables], title: str) -> list[measure.Row]:
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
+    numbers = {"trees": [1_000, 3_000, 10_000], "states": 8, "repeats": 3, "sentences": 100}
+    arguments = measure.arguments(__doc__, **numbers, exhaustive=False)
     arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
-    arguments.add_argument("--trees", type=int, nargs="+", default=[1_000, 3_000, 10_000], metavar="M")
-    arguments.add_argument("--states", type=int, default=8, metavar="S")
-    arguments.add_argument("--repeats", type=int, default=3, metavar="N")
     arguments.add_argument("--only", nargs="+", choices=list(LEARNERS), default=list(LEARNERS), metavar="NAME")
-    arguments.add_argument("--sentences", type=int, default=100, metavar="N", help="whose brackets have an error")
-    arguments.add_argument("--exhaustive", action="store_true", help="charts are not pruned")
-    arguments.add_argument(
-        "--rare", type=int, metavar="N", help="words seen at most so often are emitted by signatures"
-    )
+    arguments.add_argument("--rare", type=int, metavar="N", help="words seen at most so often have signatures")
     args = arguments.parse_args()
     grammar = Pivot(n_states=args.states).fit(read_trees(args.treebank / "train.mrg"))
     samples = [sample(grammar, args, seed) for seed in range(args.repeats)]

@@ -18,7 +18,6 @@ one. `--methods` without names leaves n-grams alone. `--candidates` looks for pi
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from pathlib import Path
@@ -80,14 +79,18 @@ class NGrams:
 
 @dataclass(frozen=True)
 class Result:
-    """One cell of the table."""
+    """A model, with its perplexity on the second half of the development text."""
 
     method: str
     m: int
     model: LanguageModel
+    perplexity: float
     iterations: int
     seconds: float
-    perplexity: float
+
+    def row(self) -> measure.Row:
+        cells = {"method": self.method, "m": self.m, "perplexity": self.perplexity}
+        return {**cells, "iterations of EM": self.iterations, "CPU s": self.seconds}
 
 
 def learn(texts: Texts, method: str, m: int, args: argparse.Namespace) -> Result:
@@ -103,56 +106,30 @@ def learn(texts: Texts, method: str, m: int, args: argparse.Namespace) -> Result
     chosen = min(history[first:], key=lambda iteration: iteration.dev.bits)
     if chosen.n != int(np.argmin([iteration.dev.bits for iteration in history])):
         model, _ = replace(learner, n_iterations=chosen.n).fit(texts.train)
-    perplexity = model.perplexity(texts.judge).perplexity
-    return Result(method, m, model, chosen.n, history[-1].seconds, perplexity)
+    return Result(method, m, model, model.perplexity(texts.judge).perplexity, chosen.n, history[-1].seconds)
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
+    arguments = measure.arguments(__doc__, states=list(STATES), seed=0)
     arguments.add_argument("brown", type=Path, metavar="BROWN")
     arguments.add_argument("--methods", nargs="*", choices=METHODS, default=list(METHODS), metavar="NAME")
-    arguments.add_argument("--states", type=int, nargs="+", default=list(STATES), metavar="M")
-    arguments.add_argument("--seed", type=int, default=0, metavar="S")
     arguments.add_argument("--variant", default="default", help="of the learners: default or paper")
     arguments.add_argument("--candidates", type=float, metavar="N", help="pivots are among the N m most frequent words")
     args = arguments.parse_args()
-    texts = Texts.of(args.brown)
-    measure.report(table_2(texts, args), args.json)
-
-
-def table_2(texts: Texts, args: argparse.Namespace) -> dict[str, list[measure.Row]]:
-    """Both tables, by their titles; without methods the one of n-grams."""
-    results: list[Result] = []
-    for method in args.methods:
-        for m in args.states:
-            measure.progress(f"{method}, m = {m}")
-            results.append(learn(texts, method, m, args))
-    best = {method: best_of(results, method) for method in args.methods}
-    tables = {"Second half of the development text": table(results)} if results else {}
-    return tables | {"Test text": test_table(texts, best, args)}
-
-
-def best_of(results: Sequence[Result], method: str) -> Result:
-    return min((outcome for outcome in results if outcome.method == method), key=lambda outcome: outcome.perplexity)
-
-
-def table(results: Sequence[Result]) -> list[measure.Row]:
-    """A row a result."""
-    return [
-        {
-            "method": outcome.method,
-            "m": outcome.m,
-            "perplexity": outcome.perplexity,
-            "iterations of EM": outcome.iterations,
-            "CPU s": outcome.seconds,
-        }
-        for outcome in results
-    ]
+    texts, results, tables = Texts.of(args.brown), [], {}
+    for method, m in product(args.methods, args.states):
+        measure.progress(f"{method}, m = {m}")
+        results.append(learn(texts, method, m, args))
+    if results:
+        tables["Second half of the development text"] = [result.row() for result in results]
+    by_method = {method: [result for result in results if result.method == method] for method in args.methods}
+    best = {method: min(of_method, key=lambda result: result.perplexity) for method, of_method in by_method.items()}
+    measure.report({**tables, "Test text": test_table(texts, best, args)}, args.json)
 
 
 def test_table(texts: Texts, best: dict[str, Result], args: argparse.Namespace) -> list[measure.Row]:
     """Perplexity under the best model of each method and n-grams, and of n-grams and mixtures that know more words."""
-    rows = [model_row(texts, method, outcome.model, outcome.m) for method, outcome in best.items()]
+    rows = [model_row(texts, method, result.model, result.m) for method, result in best.items()]
     for rare, suffix in ((1, ""), (0, KNOWING_ALL)):
         for (name, order), is_modified in product(N_GRAMS.items(), (False, True)):
             model = NGrams.of(texts.train, order, rare=rare, is_modified=is_modified)

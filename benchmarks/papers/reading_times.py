@@ -31,9 +31,10 @@ of each reader, processed_RTs.tsv, these are taken.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,9 +144,9 @@ def _leaves(path: Path) -> Iterator[tuple[Place | None, str]]:
 def read_times(folder: Path) -> dict[Place, float]:
     """Mean reading times: the corrected ones if they are there, or else the others, moved by a word."""
     if (folder / TIMES).is_file():
-        of_word: dict[Place, list[float]] = {}
+        of_word: dict[Place, list[float]] = defaultdict(list)
         for row in _rows(folder / TIMES, "\t"):
-            of_word.setdefault(Place(int(row["item"]), int(row["zone"])), []).append(float(row["RT"]))
+            of_word[Place(int(row["item"]), int(row["zone"]))].append(float(row["RT"]))
         return {position: sum(values) / len(values) for position, values in of_word.items()}
     rows = _rows(folder / MEANS, "\t")
     return {Place(int(row["item"]), int(row["zone"]) + 1): float(row["meanItemRT"]) for row in rows}
@@ -161,13 +162,13 @@ def gpt3(folder: Path, corpus: Corpus) -> Values:
 
     RAISES (ValueError): If the tokens make other words.
     """
-    texts: dict[int, list[str]] = {}
-    bits: dict[int, list[float]] = {}
+    texts: dict[int, list[str]] = defaultdict(list)
+    bits: dict[int, list[float]] = defaultdict(list)
     for row in _rows(folder / "probs" / "all_stories_gpt3.csv", ","):
         story = int(row["story"]) + 1
         if row["token"].startswith(" ") or story not in texts:
-            texts.setdefault(story, []).append("")
-            bits.setdefault(story, []).append(0.0)
+            texts[story].append("")
+            bits[story].append(0.0)
         texts[story][-1] += row["token"].strip()
         bits[story][-1] -= float(row["logprob"] or 0) / np.log(2)
     if [text for story in sorted(texts) for text in texts[story]] != corpus.texts:
@@ -275,27 +276,23 @@ class Brown:
     def ngrams(self, corpus: Corpus) -> Predictors:
         vocabulary = TextVocabulary.of(self.sentences)
         model = KneserNey(*count_ngrams(vocabulary.ngrams(self.sentences, N_GRAM)), len(vocabulary), N_GRAM)
-        bits = self._bits(corpus, vocabulary, N_GRAM, model.probabilities)
-        return Predictors(bits, {})
+        return self._predictors(corpus, vocabulary, N_GRAM, model.probabilities)
 
     def language_model(self, corpus: Corpus) -> Predictors:
         model = LanguageModelLearner(kneser_ney=True, held_out=0.1).fit(self.sentences).model
-        bits = self._bits(corpus, model.vocabulary, 3, model.probabilities)
-        return Predictors(bits, {})
+        return self._predictors(corpus, model.vocabulary, 3, model.probabilities)
 
-    def _bits(
+    def _predictors(
         self, corpus: Corpus, vocabulary: TextVocabulary, order: int, probabilities: Callable[[np.ndarray], np.ndarray]
-    ) -> Values:
+    ) -> Predictors:
         def of_tokens(tokens: list[str]) -> dict[str, np.ndarray]:
             joined, of = _rejoined(tokens)
-            grams = vocabulary.ngrams([joined], order)[:-1]
-            bits = -np.log2(probabilities(grams))
-            bits += self._unknown_bits * np.array([word not in vocabulary for word in joined])
-            found = np.zeros(len(tokens))
-            found[of] = bits
-            return {"bits": found}
+            bits = np.zeros(len(tokens))
+            bits[of] = -np.log2(probabilities(vocabulary.ngrams([joined], order)[:-1]))
+            bits[of] += self._unknown_bits * np.array([word not in vocabulary for word in joined])
+            return {"bits": bits}
 
-        return by_words(corpus, of_tokens)["bits"]
+        return Predictors(by_words(corpus, of_tokens)["bits"], {})
 
 
 def _rejoined(tokens: Sequence[str]) -> tuple[list[str], list[int]]:
@@ -356,12 +353,11 @@ class Regression:
 
 def regression(corpus: Corpus, frequency: Values, predictors: dict[str, Values]) -> Regression:
     """Prepare the regression on the words for which all predictors of all models are finite."""
-    first = {sentence[0] for sentence in corpus.sentences}
-    last = {sentence[-1] for sentence in corpus.sentences}
+    at_ends = {i for sentence in corpus.sentences for i in (sentence[0], sentence[-1])}
     in_sentence = np.zeros(len(corpus.texts))
     for sentence in corpus.sentences:
         in_sentence[sentence] = np.arange(len(sentence))
-    chosen = np.array([i for i, position in enumerate(corpus.places) if position.word > 2 and i not in first | last])
+    chosen = np.array([i for i, position in enumerate(corpus.places) if position.word > 2 and i not in at_ends])
     timed = chosen[~np.isnan(corpus.times[chosen])]
     is_finite = np.isfinite(np.stack([*predictors.values()])).all(axis=0)
     known = timed[np.all([is_finite[timed - lag] for lag in LAGS], axis=0)]
@@ -369,8 +365,7 @@ def regression(corpus: Corpus, frequency: Values, predictors: dict[str, Values])
     lengths = np.array([len(text) for text in corpus.texts], dtype=np.float64)
     at_words = [predictor[known - lag] for predictor in (lengths, frequency) for lag in LAGS]
     in_story = np.array([corpus.places[i].word for i in known])
-    ones = np.ones(len(known))
-    baseline = np.stack([ones, *at_words, in_story, in_sentence[known]], axis=1)
+    baseline = np.stack([np.ones(len(known)), *at_words, in_story, in_sentence[known]], axis=1)
     return Regression(corpus.times[known], corpus.stories[known], known, baseline)
 
 
@@ -386,14 +381,14 @@ def interval(gains: dict[int, np.ndarray]) -> tuple[float, float, float]:
 # Tables ------------------------------------------------------------------------------------------
 
 
-def all_models(args: object, corpus: Corpus, brown: Brown) -> dict[str, Predictors]:
+def all_models(args: argparse.Namespace, corpus: Corpus, brown: Brown) -> dict[str, Predictors]:
     """By the names that the table has."""
     models = {N_GRAMS: brown.ngrams(corpus), "language model, Brown": brown.language_model(corpus)}
-    for folder in args.treebanks:  # type: ignore[attr-defined]
+    for folder in args.treebanks:
         measure.progress(f"learning from {folder}")
         models[f"pivot, {folder.name}"] = by_grammar(corpus, Pivot().fit(read_trees(folder / "train.mrg")))
         models[f"belief network, {folder.name}"] = by_network(corpus, folder)
-    models["GPT-3"] = Predictors(gpt3(args.stories, corpus), {})  # type: ignore[attr-defined]
+    models["GPT-3"] = Predictors(gpt3(args.stories, corpus), {})
     return models
 
 
@@ -432,12 +427,10 @@ def main() -> None:
     arguments.add_argument("--brown", type=Path, required=True, metavar="FILE")
     args = arguments.parse_args()
     corpus, brown = read_corpus(args.stories), Brown(args.brown)
-    models = all_models(args, corpus, brown)
-    rows_of = candidates(models)
-    single = {name: values[0] for name, values in rows_of.items() if len(values) == 1}
+    predictors = candidates(all_models(args, corpus, brown))
+    single = {name: values[0] for name, values in predictors.items() if len(values) == 1}
     fitted = regression(corpus, brown.frequency(corpus), single)
-    given = rows_of[N_GRAMS]
-    rows = [row(name, values, fitted, given) for name, values in rows_of.items()]
+    rows = [row(name, values, fitted, predictors[N_GRAMS]) for name, values in predictors.items()]
     measure.report({"Log-likelihood of held-out reading times, beyond the baseline": rows}, args.json)
 
 

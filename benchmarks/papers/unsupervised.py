@@ -20,11 +20,10 @@ anything); `--tags` without a name leaves the systems that learn nothing.
 
 from __future__ import annotations
 
-import argparse
-import itertools
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +45,8 @@ from spacy_lpcfg.trees import read_trees
 
 Spans = Iterable[Bracket]
 Tagger = Callable[[TaggedSentence], Sequence[str]]
+Systems = dict[str, Callable[[TaggedSentence], Spans]]
+"""By its name, a function from a sentence to the spans of its tokens that a system finds."""
 
 
 def sentence_f1(scores: Iterable[UnlabelledScore]) -> float:
@@ -75,13 +76,8 @@ def spelled(sentence: TaggedSentence) -> TaggedSentence:
     return TaggedSentence(words, tuple(map(penn, tags)))
 
 
-def learned(
-    text: Sequence[TaggedSentence],
-    grammar_text: Sequence[TaggedSentence],
-    views: Views,
-    seed: int,
-) -> dict[str, Callable[[TaggedSentence], Spans]]:
-    """A bracketer, and a grammar by its brackets: from a sentence to spans of its tokens."""
+def learned(text: Sequence[TaggedSentence], grammar_text: Sequence[TaggedSentence], views: Views, seed: int) -> Systems:
+    """Learn a bracketer, and a grammar by its brackets."""
 
     def seen(sentence: TaggedSentence, tagger: Tagger) -> TaggedSentence:
         return TaggedSentence(sentence.words, tuple(tagger(sentence)))
@@ -102,11 +98,9 @@ def learned(
     return {"bracketer": brackets, "grammar by its brackets": parsed}
 
 
-def unsupervised(
-    text: Sequence[TaggedSentence], grammar_text: Sequence[TaggedSentence], seed: int
-) -> dict[str, Callable[[TaggedSentence], Spans]]:
-    """Simple PCFGs after each round of learning, alone and together: from a sentence to spans."""
-    systems: dict[str, Callable[[TaggedSentence], Spans]] = {}
+def unsupervised(text: Sequence[TaggedSentence], grammar_text: Sequence[TaggedSentence], seed: int) -> Systems:
+    """Learn simple PCFGs, which are systems after each round of learning, alone and together."""
+    systems: Systems = {}
     for n_rounds in (1, 2):
         learner = Unsupervised(n_rounds=n_rounds, seed=seed)
         model = learner.fit([s.words for s in text], [s.words for s in grammar_text])
@@ -130,53 +124,46 @@ def induced(text: Sequence[TaggedSentence], seed: int) -> Views:
 
 
 def main() -> None:
-    args = _arguments()
-    text, grammar_text = (
-        [without_punctuation(spelled(sentence)) for sentence in read_tagged(paths)]
-        for paths in (args.text, args.grammar_text or args.text[-1:])
-    )
-    golds = {str(path): list(gold_sentences(read_trees(path))) for path in args.trees}
-    rows: list[measure.Row] = []
-    for name, tree_of in baselines().items():
-        f1s = {path: [sentence_f1(gold.score(tree_of(gold)) for gold in each)] for path, each in golds.items()}
-        rows.append({"tags": "", "system": name, **cells(f1s), "CPU s": None})
-    for kind in args.tags:
-        found: dict[str, dict[str, list[float]]] = {}
-        start = time.process_time()
-        for seed in args.seeds:
-            views = _views(kind, text, seed)
-            systems = learned(text, grammar_text, views, seed)
-            if kind == "none":
-                systems |= unsupervised(text, grammar_text, seed)
-            for (name, spans), (path, each) in itertools.product(systems.items(), golds.items()):
-                f1 = sentence_f1(_score(gold, spans) for gold in each)
-                found.setdefault(name, {}).setdefault(path, []).append(f1)
-                measure.progress(f"tags: {kind}, seed {seed}, {name}, {path}: {f1:.2f}")
-        seconds = (time.process_time() - start) / len(args.seeds)
-        rows += [{"tags": kind, "system": name, **cells(f1s), "CPU s": seconds} for name, f1s in found.items()]
-    measure.report({"Sentence F1; CPU seconds of a seed, all systems with scoring": rows}, args.json)
-
-
-def cells(f1s_by_path: dict[str, list[float]]) -> measure.Row:
-    return {path: measure.mean_and_range(f1s) for path, f1s in f1s_by_path.items()}
-
-
-def _arguments() -> argparse.Namespace:
-    arguments = measure.arguments(__doc__)
+    arguments = measure.arguments(__doc__, seeds=[0, 1, 2, 3, 4])
     arguments.add_argument("text", type=Path, nargs="+", metavar="TEXT")
     arguments.add_argument("--trees", type=Path, nargs="+", required=True)
     arguments.add_argument("--grammar-text", type=Path, nargs="+", metavar="FILE")
     arguments.add_argument("--tags", nargs="*", choices=("gold", "none"), default=["gold", "none"])
-    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4], metavar="N")
-    return arguments.parse_args()
+    args = arguments.parse_args()
+    text, grammar_text = (
+        [without_punctuation(spelled(sentence)) for sentence in read_tagged(paths)]
+        for paths in (args.text, args.grammar_text or args.text[-1:])
+    )
+    treebanks = {str(path): list(gold_sentences(read_trees(path))) for path in args.trees}
+    rows: list[measure.Row] = []
+    for name, tree_of in baselines().items():
+        f1s = {path: [sentence_f1(gold.score(tree_of(gold)) for gold in golds)] for path, golds in treebanks.items()}
+        rows.append(row("", name, f1s))
+    for kind in args.tags:
+        by_system: dict[str, dict[str, list[float]]] = {}
+        start = time.process_time()
+        for seed in args.seeds:
+            views = induced(text, seed) if kind == "none" else Views(lambda s: s.tags, lambda s: s.tags)
+            systems = learned(text, grammar_text, views, seed)
+            if kind == "none":
+                systems |= unsupervised(text, grammar_text, seed)
+            for (name, spans), (path, golds) in product(systems.items(), treebanks.items()):
+                f1 = sentence_f1(scored(gold, spans(without_punctuation(gold.tagged))) for gold in golds)
+                by_system.setdefault(name, {}).setdefault(path, []).append(f1)
+                measure.progress(f"tags: {kind}, seed {seed}, {name}, {path}: {f1:.2f}")
+        seconds = (time.process_time() - start) / len(args.seeds)
+        rows += [row(kind, name, f1s, seconds) for name, f1s in by_system.items()]
+    measure.report({"Sentence F1; CPU seconds of a seed, all systems with scoring": rows}, args.json)
 
 
-def _views(kind: str, text: Sequence[TaggedSentence], seed: int) -> Views:
-    return induced(text, seed) if kind == "none" else Views(lambda s: s.tags, lambda s: s.tags)
+def row(tags: str, system: str, f1s: dict[str, list[float]], seconds: float | None = None) -> measure.Row:
+    """Return the row of a system, with its F1 on each treebank by seed."""
+    cells = {path: measure.mean_and_range(by_seed) for path, by_seed in f1s.items()}
+    return {"tags": tags, "system": system, **cells, "CPU s": seconds}
 
 
-def _score(gold: GoldSentence, spans: Callable[[TaggedSentence], Spans]) -> UnlabelledScore:
-    return gold.score(counted_brackets(spans(without_punctuation(gold.tagged)), [True] * gold.n_words))
+def scored(gold: GoldSentence, spans: Spans) -> UnlabelledScore:
+    return gold.score(counted_brackets(spans, [True] * gold.n_words))
 
 
 if __name__ == "__main__":

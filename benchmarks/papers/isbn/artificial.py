@@ -1,7 +1,7 @@
 """Random dynamic sigmoid belief networks and what is learned of them, as in section 7.1 of Henderson and Titov (2010).
 
     python -m benchmarks.papers.isbn.artificial [--models M] [--train N] [--scales S...] [--no-edges]
-        [--restarts R] [--beam B] [--json FILE]
+        [--restarts R] [--beam B] [--seed SEED] [--json FILE]
 
 Draws networks of 5 units, 6 labels and 8 inputs, and from each N elements to learn from, 10,000 to develop on and
 10,000 to test on, in sequences of up to 100. Of the networks the first M are taken that are not trivial by the paper's
@@ -15,8 +15,9 @@ networks:
   the line above (of both mean-field models over feed-forward), where the exact posterior has no error;
 - true parameters: the approximations with the parameters of the true network, without learning.
 
-There are as many of each as there are scales of the parameters, which the paper does not tell. With --no-edges, the
-networks that are drawn have no edges from labels and inputs to state vectors, unlike those that are learned.
+There are as many of each as there are scales, the standard deviations of the parameters, which the paper does not tell.
+With --no-edges, the networks that are drawn have no edges from labels and inputs to state vectors, unlike those that
+are learned. SEED is that of the first network that is tried.
 
 Likelihood is that of a label and input together, nats per element. "Better" counts the networks on which an
 approximation beats feed-forward, "significantly" those with p < 5% in a paired permutation test over sequences. Labels
@@ -170,21 +171,10 @@ def row(kind: str, results: Results, name: str, offsets: list[np.ndarray]) -> me
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
-    arguments.add_argument("--models", type=int, default=10, metavar="M")
-    arguments.add_argument("--train", type=int, default=20_000, metavar="N")
-    arguments.add_argument(
-        "--scales", type=float, nargs="+", default=[1.5], metavar="S", help="standard deviations of the parameters"
-    )
-    arguments.add_argument("--no-edges", action="store_true", help="in the networks that are drawn")
-    arguments.add_argument("--restarts", type=int, default=2, metavar="R")
-    arguments.add_argument("--beam", type=int, default=10, metavar="B")
-    arguments.add_argument("--seed", type=int, default=0, metavar="SEED", help="of the first network that is tried")
-    args = arguments.parse_args()
-    tables: dict[str, list[measure.Row]] = {}
-    for scale in args.scales:
-        for title, rows in measured(scale, args).items():
-            tables[f"{title}, scale {scale:g}"] = rows
+    numbers = {"models": 10, "train": 20_000, "restarts": 2, "beam": 10, "seed": 0}
+    args = measure.arguments(__doc__, **numbers, scales=[1.5], no_edges=False).parse_args()
+    by_scale = {scale: measured(scale, args) for scale in args.scales}
+    tables = {f"{title}, scale {scale:g}": rows for scale, each in by_scale.items() for title, rows in each.items()}
     measure.report(tables, args.json)
 
 

@@ -1,7 +1,7 @@
 """Exact inference in small dynamic sigmoid belief networks: what the approximations are held to.
 
 A network of N units is a hidden Markov model of 2**N states, the values of its state vector. State `s` has in unit `i`
-the bit `i` of the number `s`.
+the bit `i` of the number `s`. N must be small: tables have 4**N entries for every label and input.
 """
 
 from __future__ import annotations
@@ -10,9 +10,6 @@ import numpy as np
 from scipy.special import log_softmax
 
 from benchmarks.papers.isbn.simulation import END, DynamicSBN, Sequences
-
-MOST_STATES = 8
-"""Units of the largest network that this is done for: tables have 4**N entries for every label and input."""
 
 
 def _log_bernoulli(eta: np.ndarray, bits: np.ndarray) -> np.ndarray:
@@ -28,12 +25,9 @@ class ExactFilter:
     initial (float64, (S,)): Probabilities of the first state.
     transition (float64, (L, X, S, S)): Of the next state (last axis) by label, input and state.
     emission (float64, (S, L, X)): Of the label and the input of a state.
-    RAISES (ValueError): If the network has more than `MOST_STATES` units.
     """
 
     def __init__(self, model: DynamicSBN):
-        if model.n_states > MOST_STATES:
-            raise ValueError(f"Expected at most {MOST_STATES} units for exact inference, got {model.n_states}.")
         bits = (np.arange(2**model.n_states)[:, None] >> np.arange(model.n_states) & 1).astype(float)
         eta = model.bias + bits @ model.latent.T + model.from_label[:, None, None] + model.from_input[:, None]
         log_labels = log_softmax(bits @ model.to_label.T + model.to_label_bias, axis=1)
@@ -55,15 +49,10 @@ class ExactFilter:
         weights = beliefs * self.emission[:, labels, inputs].T
         weights /= weights.sum(axis=1, keepdims=True)
         after = np.empty_like(weights)
-        for rows, label, input_ in _groups(labels, inputs):
+        for label, input_ in set(zip(labels.tolist(), inputs.tolist(), strict=True)):
+            rows = (labels == label) & (inputs == input_)
             after[rows] = weights[rows] @ self.transition[label, input_]
         return after
-
-
-def _groups(labels: np.ndarray, inputs: np.ndarray) -> list[tuple[np.ndarray, int, int]]:
-    """Rows with the same label and input."""
-    pairs, which = np.unique(np.stack([labels, inputs]), axis=1, return_inverse=True)
-    return [(np.flatnonzero(which.ravel() == i), int(y), int(x)) for i, (y, x) in enumerate(pairs.T)]
 
 
 def posteriors(model: DynamicSBN, sequences: Sequences) -> np.ndarray:

@@ -33,7 +33,7 @@ from scipy.stats import t
 from benchmarks.papers.isbn.plain_gradient import PlainGradient
 from benchmarks.papers.isbn.treebanks import read
 from benchmarks.significance import difference_interval, evalb_counts, paired_permutation_test
-from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
+from spacy_lpcfg.evaluation.evalb import Evaluation
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.events import events_of
 from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
@@ -56,30 +56,28 @@ class Settings(NamedTuple):
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
+    chosen = {"rates": [0.03, 0.1], "precisions": [0.5, 2, 8]}
+    arguments = measure.arguments(__doc__, **chosen, folds=10, seeds=[0, 1], states=40, max_length=15)
     arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
-    arguments.add_argument("--rates", type=float, nargs="+", default=[0.03, 0.1], metavar="R", help="to choose from")
-    arguments.add_argument("--precisions", type=float, nargs="+", default=[0.5, 2, 8], metavar="P", help="likewise")
-    arguments.add_argument("--folds", type=int, default=10, metavar="K")
-    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1], metavar="S")
-    arguments.add_argument("--states", type=int, default=40, metavar="N")
-    arguments.add_argument("--max-length", type=int, default=15, metavar="WORDS")
     args = arguments.parse_args()
     trees, dev = (read(args.treebank / f"{part}.mrg", args.max_length) for part in ("train", "dev"))
     np.random.default_rng(0).shuffle(trees)  # type: ignore[arg-type]
     folds = [trees[first :: args.folds] for first in range(args.folds)]
-    tables: dict[str, list[measure.Row]] = {"Choice": [], "Folds": [], "Mean field minus feed-forward": []}
+    tables: dict[str, list[measure.Row]] = {"Choice": [], "Folds": []}
     settings = {}
     for name in NAMES:
-        tables["Choice"] += tried(name, without(folds, 0), dev, args)
-        settings[name] = best(tables["Choice"], name)
+        rows = tried(name, without(folds, 0), dev, args)
+        likeliest = min(rows, key=lambda row: row["dev, nats a word"])
+        settings[name] = Settings(likeliest["rate"], likeliest["precision"])
+        tables["Choice"] += rows
     evaluations: dict[tuple[str, str], list[Evaluation]] = {pair: [] for pair in product(NAMES, COMPARED)}
     for number, golds in enumerate(folds):
         for name, seed in product(NAMES, args.seeds):
             isbn, _ = learned(name, without(folds, number), dev, settings[name], seed, args)
             row: measure.Row = {"fold": number, "approximation": name, "seed": seed}
             for decoding in COMPARED:
-                evaluations[name, decoding].append(parsed(isbn, golds, decoding))
+                parser = IncrementalParser(isbn, search=BeamSettings(beam=10), decoding=DECODINGS[decoding])
+                evaluations[name, decoding].append(measure.scored(parser, golds, "given").evaluation)
                 row[decoding] = f1(evaluations[name, decoding][-1])
             tables["Folds"].append(row)
             measure.progress(str(row))
@@ -99,16 +97,9 @@ def tried(name: str, trees: Sequence[Tree], dev: Sequence[Tree], args: argparse.
     rows = []
     for rate, precision in product(args.rates, args.precisions):
         _, log_likelihood = learned(name, trees, dev, Settings(rate, precision), args.seeds[0], args)
-        row = {"approximation": name, "rate": rate, "precision": precision, "dev, nats a word": -log_likelihood}
-        rows.append(row)
-        measure.progress(str(row))
+        rows.append({"approximation": name, "rate": rate, "precision": precision, "dev, nats a word": -log_likelihood})
+        measure.progress(str(rows[-1]))
     return rows
-
-
-def best(rows: Sequence[measure.Row], name: str) -> Settings:
-    """Return the settings of an approximation under which dev is likeliest."""
-    row = min((row for row in rows if row["approximation"] == name), key=lambda row: row["dev, nats a word"])
-    return Settings(row["rate"], row["precision"])
 
 
 def learned(
@@ -123,13 +114,6 @@ def learned(
     network = PlainGradient(settings.rate, settings.precision, seed=seed).fit(start, events, dev=dev_events)
     isbn = ISBN(vocabulary, learner.relations, (network,), {"root_label": root})
     return isbn, float(log_likelihoods(network, dev_events).sum()) / sum(map(len, held_out))
-
-
-def parsed(isbn: ISBN, golds: list[Tree], decoding: str) -> Evaluation:
-    parses, _ = measure.parse_all(
-        IncrementalParser(isbn, search=BeamSettings(beam=10), decoding=DECODINGS[decoding]), golds, "given"
-    )
-    return evaluate(golds, [parse.tree for parse in parses])
 
 
 def f1(evaluation: Evaluation) -> float:

@@ -20,6 +20,9 @@ from spacy_lpcfg.isbn.training import Trainer
 STEPS = 25
 """Steps of an epoch."""
 
+PRECISION = 2.0
+"""Inverse variance of the normal prior of each weight; biases have no prior."""
+
 
 def network_of(model: DynamicSBN, approximation: str) -> Network:
     """The network of an approximation that has the parameters of a dynamic one, as single floats."""
@@ -101,8 +104,6 @@ def fit_labels(
     like: DynamicSBN,
     approximation: str,
     n_epochs: int = 100,
-    learn_rate: float = 0.1,
-    precision: float = 2.0,
     seed: int = 0,
 ) -> LabelFit:
     """The parameters that maximise the likelihood of sequences under an approximation, with a normal prior.
@@ -110,8 +111,7 @@ def fit_labels(
     train, dev (Sequences): To learn from, and those by whose likelihood the best epoch is chosen.
     like (DynamicSBN): Of the sizes that the learned one has, and in nothing else.
     approximation (str): See `Network`.
-    n_epochs (int), learn_rate (float): See `Trainer`.
-    precision (float): Of the prior of each weight, an inverse variance; biases have no prior.
+    n_epochs (int): See `Trainer`.
     seed (int): Of the parameters to begin with, and of the order of sequences.
     RAISES (ValueError): If the approximation is none.
     """
@@ -121,8 +121,8 @@ def fit_labels(
     trainer = Trainer(
         n_epochs=n_epochs,
         batch_size=-(-events.n_sequences // STEPS),
-        learn_rate=learn_rate,
-        weight_decay=precision / STEPS,
+        learn_rate=0.1,
+        weight_decay=PRECISION / STEPS,
         averaging=0.0,
         seed=seed,
     )

@@ -14,6 +14,9 @@ from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.likelihood import Sweep, check, log_likelihoods, pad, unpad
 from spacy_lpcfg.isbn.network import BIASES, Network
 
+MOST_CUTS = 5  # the rate and the precision are halved so many times, and then learning ends
+BATCH_SIZE = 5  # sequences of a step
+
 
 @dataclass(frozen=True)
 class PlainGradient:
@@ -21,17 +24,13 @@ class PlainGradient:
 
     learn_rate (float): Rate of the first epoch, by which the gradient of a sequence's log-likelihood is multiplied.
     precision (float): Precision of the normal prior of each weight in the first epoch; biases have no prior.
-    n_cuts (int): The rate and the precision are halved so many times, and then learning ends.
     n_epochs (int): Largest number of passes over the sequences.
-    batch_size (int): Sequences of a step.
     seed (int): Seed of the order of the sequences.
     """
 
     learn_rate: float
     precision: float
-    n_cuts: int = 5
     n_epochs: int = 40
-    batch_size: int = 5
     seed: int = 0
 
     def fit(self, network: Network, events: DecisionEvents, *, dev: DecisionEvents) -> Network:
@@ -48,7 +47,7 @@ class PlainGradient:
                 best, best_dev = now, now_dev
             n_cuts += not now_dev > last_dev
             last_dev = now_dev
-            if n_cuts > self.n_cuts:
+            if n_cuts > MOST_CUTS:
                 break
         return best
 
@@ -59,8 +58,8 @@ class PlainGradient:
         rate, precision = self.learn_rate * scale, self.precision * scale
         gradients = {name: np.zeros_like(array) for name, array in weights.items()}
         in_order = events.select(order)
-        for first in range(0, len(order), self.batch_size):
-            batch = in_order.select(np.arange(first, min(first + self.batch_size, len(order))))
+        for first in range(0, len(order), BATCH_SIZE):
+            batch = in_order.select(np.arange(first, min(first + BATCH_SIZE, len(order))))
             Sweep(batch, weights, network.approximation, network.n_states).gradient(gradients)
             for name, gradient in gradients.items():
                 if name not in BIASES:

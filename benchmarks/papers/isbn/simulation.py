@@ -12,7 +12,7 @@ one: its units have their biases alone.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -70,23 +70,17 @@ class DynamicSBN(NamedTuple):
         scale (float): Standard deviation of every parameter.
         has_edges (bool): Whether labels and inputs have edges to the next state vector; else their weights are 0.
         seed (int): The same one gives the same network.
-        RAISES (ValueError): If a size is too small, or the scale negative.
         """
-        if min(n_states, n_labels - 1, n_inputs, max_length) < 1 or scale < 0:
-            raise ValueError(
-                "Expected one state, two labels, one input, a length of one or more of each, and a scale of 0 or more; "
-                f"got {n_states} states, {n_labels} labels, {n_inputs} inputs, length {max_length}, scale {scale}."
-            )
-        rng = np.random.default_rng(seed)
+        drawn = partial(np.random.default_rng(seed).normal, 0.0, scale)
         return cls(
-            bias=rng.normal(scale=scale, size=n_states),
-            latent=rng.normal(scale=scale, size=(n_states, n_states)),
-            from_label=has_edges * rng.normal(scale=scale, size=(n_labels, n_states)),
-            from_input=has_edges * rng.normal(scale=scale, size=(n_inputs, n_states)),
-            to_label=rng.normal(scale=scale, size=(n_labels, n_states)),
-            to_label_bias=rng.normal(scale=scale, size=n_labels),
-            to_input=rng.normal(scale=scale, size=(n_labels, n_inputs, n_states)),
-            to_input_bias=rng.normal(scale=scale, size=(n_labels, n_inputs)),
+            bias=drawn(n_states),
+            latent=drawn((n_states, n_states)),
+            from_label=has_edges * drawn((n_labels, n_states)),
+            from_input=has_edges * drawn((n_inputs, n_states)),
+            to_label=drawn((n_labels, n_states)),
+            to_label_bias=drawn(n_labels),
+            to_input=drawn((n_labels, n_inputs, n_states)),
+            to_input_bias=drawn((n_labels, n_inputs)),
             max_length=max_length,
         )
 
@@ -112,11 +106,10 @@ class DynamicSBN(NamedTuple):
         parts = [_draw(self, BATCH, rng)]
         while sum(len(part.labels) for part in parts) < n_elements:
             parts.append(_draw(self, BATCH, rng))
-        lengths = np.concatenate([part.lengths for part in parts])
-        n = int(np.searchsorted(np.cumsum(lengths), n_elements)) + 1
-        offsets = np.concatenate([[0], np.cumsum(lengths[:n])])
-        labels = np.concatenate([part.labels for part in parts])[: offsets[-1]]
-        return Sequences(offsets, labels, np.concatenate([part.inputs for part in parts])[: offsets[-1]])
+        ends = np.cumsum(np.concatenate([part.lengths for part in parts]))
+        offsets = np.concatenate([[0], ends[: np.searchsorted(ends, n_elements) + 1]])
+        labels, inputs = (np.concatenate([getattr(part, name) for part in parts]) for name in ("labels", "inputs"))
+        return Sequences(offsets, labels[: offsets[-1]], inputs[: offsets[-1]])
 
 
 class Sequences:

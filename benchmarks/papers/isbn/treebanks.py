@@ -14,8 +14,7 @@ sentences, in which the trees of all seeds are exchanged together.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -23,39 +22,39 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks import measure
-from benchmarks.significance import difference_interval, evalb_counts, paired_permutation_test
-from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
+from benchmarks.significance import evalb_counts, paired_permutation_test
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import APPROXIMATIONS
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
-from spacy_lpcfg.parsing.decodings import MostProbable
+from spacy_lpcfg.parsing.decodings import MBR, MostProbable
 from spacy_lpcfg.trees import Tree
+
+COLUMNS = {
+    "F1 of brackets": "evalb_f",
+    "precision": "evalb_p",
+    "recall": "evalb_r",
+    "complete": "complete_match",
+    "tag accuracy": "tag_acc",
+    "errors": "n_error",
+}
+"""The scores of minimum-Bayes-risk trees, by their columns."""
 
 
 class Parsed(NamedTuple):
-    """The most probable trees of a network and those of minimum Bayes risk, with what the latter cost.
+    """The most probable trees of a network and those of minimum Bayes risk."""
 
-    n_failed (int): Sentences without a derivation
-    speed (float): Words a CPU second
-    """
-
-    trees: Evaluation
-    brackets: Evaluation
-    n_failed: int
-    speed: float
+    trees: measure.Scored
+    brackets: measure.Scored
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
+    arguments = measure.arguments(__doc__, states=[120], seeds=[0, 1, 2], beams=[10, 30])
     arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
     measure.part_argument(arguments)
     arguments.add_argument("--variant", default="default", choices=ISBNLearner.variants(), help="of the learner")
     arguments.add_argument("--approximations", nargs="+", default=["feed-forward"], choices=APPROXIMATIONS)
-    arguments.add_argument("--states", type=int, nargs="+", default=[120], metavar="N")
-    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
-    arguments.add_argument("--beams", type=int, nargs="+", default=[10, 30], metavar="B")
     arguments.add_argument("--tags", nargs="+", default=["model", "given"], choices=["model", "given"])
     arguments.add_argument("--max-length", type=int, metavar="WORDS")
     args = arguments.parse_args()
@@ -68,7 +67,9 @@ def main() -> None:
             measure.progress(str(names))
             settings = {"n_states": n_states, "approximation": approximation}
             learners = [ISBNLearner.variant(args.variant, **settings, seed=seed) for seed in args.seeds]
-            networks[approximation], seconds = zip(*(learn(learner, train) for learner in learners), strict=True)
+            networks[approximation], seconds = zip(
+                *(measure.timed(learner.fit_networks, train) for learner in learners), strict=True
+            )
             sizes = [len(isbn.to_bytes()) / 1e6 for isbn in networks[approximation]]
             learning.append({**names, "CPU s": float(np.mean(seconds)), "MB": float(np.mean(sizes))})
         for beam, tags in product(args.beams, args.tags):
@@ -84,48 +85,24 @@ def read(path: Path, max_length: int | None) -> list[Tree]:
     return [tree for tree in measure.read_gold(path) if max_length is None or len(tree) <= max_length]
 
 
-def learn(learner: ISBNLearner, trees: Iterable[Tree]) -> tuple[ISBN, float]:
-    """Learn; also the CPU seconds it took."""
-    start = time.process_time()
-    isbn = learner.fit_networks(trees)
-    return isbn, time.process_time() - start
-
-
 def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str) -> Parsed:
     """Parse the words of trees both ways."""
-    parses, seconds = measure.parse_all(IncrementalParser(isbn, search=BeamSettings(beam=beam)), golds, tags)
-    likeliest = IncrementalParser(isbn, search=BeamSettings(beam=beam), decoding=MostProbable())
-    others, _ = measure.parse_all(likeliest, golds, tags)
-    trees, brackets = (evaluate(golds, [result.tree for result in results]) for results in (others, parses))
-    n_failed = sum(not result.is_parsed for result in parses)
-    return Parsed(trees, brackets, n_failed, sum(map(len, golds)) / seconds)
+    parsers = (IncrementalParser(isbn, search=BeamSettings(beam=beam), decoding=each) for each in (MostProbable(), MBR))
+    return Parsed(*(measure.scored(parser, golds, tags) for parser in parsers))
 
 
 def row(runs: Sequence[Parsed], first: Sequence[Parsed]) -> measure.Row:
     """Return means over the seeds, and the difference to the first approximation."""
-    base, counts = (evalb_counts([run.brackets for run in of_approximation]) for of_approximation in (first, runs))
-
-    def mean(evaluations: Iterable[Evaluation], score: str) -> float:
-        return float(np.mean([evaluation.scores()[score] for evaluation in evaluations]))
-
-    brackets = {
-        name: mean((run.brackets for run in runs), score)
-        for name, score in (
-            ("F1 of brackets", "evalb_f"),
-            ("precision", "evalb_p"),
-            ("recall", "evalb_r"),
-            ("complete", "complete_match"),
-            ("tag accuracy", "tag_acc"),
-            ("errors", "n_error"),
-        )
-    }
+    brackets, base = [run.brackets for run in runs], [run.brackets for run in first]
+    counts = (evalb_counts([run.evaluation for run in each]) for each in (base, brackets))
+    scores = [run.evaluation.scores() for run in brackets]
     return {
-        "F1 of tree": mean((run.trees for run in runs), "evalb_f"),
-        **brackets,
-        "no derivation": float(np.mean([run.n_failed for run in runs])),
-        "words / CPU s": float(np.mean([run.speed for run in runs])),
-        "less the first": str(difference_interval(base, counts)),
-        "p": paired_permutation_test(base, counts),
+        "F1 of tree": float(np.mean([run.trees.f1 for run in runs])),
+        **{column: float(np.mean([of_seed[score] for of_seed in scores])) for column, score in COLUMNS.items()},
+        "no derivation": float(np.mean([run.n_failed for run in brackets])),
+        "words / CPU s": float(np.mean([sum(map(len, run.trees)) / run.seconds for run in brackets])),
+        "less the first": measure.difference(base, brackets),
+        "p": paired_permutation_test(*counts),
     }
 
 
