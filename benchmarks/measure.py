@@ -128,7 +128,7 @@ def scored(
 
 
 def difference(base: Sequence[Scored], runs: Sequence[Scored]) -> str:
-    """Return the F1 of a parser's runs with several seeds less that of other runs, with its 95% interval."""
+    """Return the F1 of `runs` less that of `base`, with its 95% interval; each has a run for each seed of a parser."""
     return str(difference_interval(*(evalb_counts([run.evaluation for run in each]) for each in (base, runs))))
 
 
