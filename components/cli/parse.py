@@ -63,7 +63,7 @@ _Tags = Annotated[
     ),
 ]
 _Settings = Annotated[
-    list[str] | None, options.settings_option("component", "decoding=most-probable, pruning.beam=10 or words=FILE")
+    list[str] | None, options.settings_option("component", "decoding=most-probable, pruning.beam=0.01 or words=FILE")
 ]
 _NProcess = Annotated[
     int,

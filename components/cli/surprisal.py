@@ -85,6 +85,8 @@ def surprisal(
     sys.stdout.flush()  # where it cannot be written to, that is the only line
     if total["tokens"]:
         _log_perplexity(total)
+    elif total["unknown"]:
+        log("no word has a surprisal: all are unknown, or in sentences of more than limits.max_words words")
 
 
 def _log_perplexity(total: Counter[str]) -> None:

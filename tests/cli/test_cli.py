@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import GOLD, RAW, console_script, process, run, sample_part, stderr_of, trees_in
+from commands import GOLD, RAW, SAMPLE, console_script, process, run, sample_part, stderr_of, trees_in
 from spacy.tokens import DocBin
 from spacy.training.converters import conllu_to_docs
 from typer.main import get_command
@@ -211,6 +211,18 @@ def test_cli_parses_tokens_line_by_line(model):
         "-RRB-",
     ]
     assert trees_in(last)[0].words == ["Go"]
+
+
+@pytest.mark.parametrize("command", ["parse {model}", "surprisal {model}", "complexity", "search NP"])
+def test_cli_takes_no_json_for_text(model, tmp_path, command):
+    run("convert", SAMPLE / "dev.mrg", "-o", tmp_path / "dev.jsonl")
+    result = run(*command.format(model=model).split(), tmp_path / "dev.jsonl", code=2)
+    assert "holds JSON" in result.stderr
+
+
+def test_cli_surprisal_says_why_there_is_none(model):
+    text = " ".join(["the ferry left ,"] * 100)
+    assert "limits.max_words" in run("surprisal", model, "-", "--input", "tokens", text=text).stderr
 
 
 @pytest.mark.parametrize("command", ["surprisal", "doubt", "simplify", "sample"])

@@ -96,10 +96,13 @@ def check_usage(file: str, kind: Input | None, tags: Tags | None = None) -> None
     file (str): A file, "-" for stdin, or a text.
     kind (Input or None): The value of --input.
     tags (Tags or None): The value of --tags.
-    RAISES (BadParameter): As in `check_input_or_text`; if the input is a text, but `kind` is "spacy"; if `kind` is
-        "tokens", which has no tags, but `tags` is "given".
+    RAISES (BadParameter): As in `check_input_or_text`; if `kind` is None for a file of JSON; if the input is a text,
+        but `kind` is "spacy"; if `kind` is "tokens", which has no tags, but `tags` is "given".
     """
     check_input_or_text(file)
+    if kind is None and not is_text(file) and file.removesuffix(ZIPPED).endswith((".json", ".jsonl")):
+        message = f"'{file}' holds JSON: make a file of trees from it by `spacy-lpcfg convert`, or say --input text"
+        raise typer.BadParameter(message, param_hint="FILE")
     if is_text(file) and kind == "spacy":
         raise typer.BadParameter("a text holds no Docs: name a .spacy file", param_hint="FILE")
     if kind == "tokens" and tags == "given":
