@@ -151,7 +151,7 @@ def test_likely_tags_are_those_of_the_lexicon(core):
     assert found[:2] == ["DT", "IN"]
     assert found[2] == core.likely_tags(["<form>"])[0]
     isbn = stored_models.model("isbn")
-    known = isbn.vocabulary._known.outcomes
+    known = isbn.vocabulary.known.outcomes
     words = sorted(known)
     assert IncrementalParser(isbn).likely_tags(words) == [isbn.tags[min(known[word])] for word in words]
 

@@ -234,7 +234,7 @@ def test_what_threads_share_cannot_be_written():
     grammar = Grammar.from_bytes(stored("pivot"))
     parser = Parser(grammar)
     parser.surprisal(SENTENCE)
-    shared = [parser.prefixes._chains, grammar.tensors.dense, grammar.state_offsets, grammar.tag_of]
+    shared = [parser.prefixes._left_corner_closure, grammar.tensors.dense, grammar.state_offsets, grammar.tag_of]
     for array in [*shared, grammar.lexicon.row_terminals]:
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
