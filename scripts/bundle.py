@@ -85,7 +85,7 @@ def main() -> None:
     }
     measured = {
         f"`{name}`, `{trees.as_posix()}`": scores(parser, trees)
-        for name, parser in ((args.name, make_parser(model)), (f"{args.name}-fast", make_parser(model.model)))
+        for name, parser in ((args.name, make_parser(model)), (f"{args.name}-fast", make_parser(model.grammar)))
         for trees in args.trees
     }
     tables = f"{table(('', ''), facts.items())}\n{score_table(measured)}"
