@@ -168,9 +168,12 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 
     @contextmanager
     def _as_before(self, exclude: Iterable[str]) -> Iterator[None]:
-        """Restore the settings and the garbage collector if loading in the block raises the component's error.
+        """Context manager around loading: mark the component as loaded, or undo the changes if its error is raised.
 
-        The model needs no restoring, since it is loaded last.
+        After an error, the settings are restored and the garbage collector is enabled again. The model needs no
+        restoring, since it is loaded last.
+
+        exclude (iterable of str): Parts that are not loaded; with "model" the component is not marked as loaded.
         """
         before, collects = deepcopy(getattr(self, "cfg", None)), gc.isenabled()
         try:

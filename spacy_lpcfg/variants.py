@@ -33,11 +33,11 @@ class Variants:
 
     @classmethod
     def variant(cls: type[Variant], variant: str | int = DEFAULT, /, **settings: Any) -> Variant:
-        """Create settings from a variant.
+        """Create an instance with the settings of a variant, such as those of a paper.
 
-        variant (str or int): The name of the variant, or the year of a paper.
+        variant (str or int): "default", the year of a paper such as 2014, or "paper" for the latest paper.
         settings (Any): Values of single settings, which override the variant.
-        RAISES (ValueError): If there is no such variant.
+        RAISES (ValueError): If there is no such variant, or the class refuses the value of a setting.
         """
         variants = cls.variants()
         if str(variant) not in variants:

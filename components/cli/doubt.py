@@ -104,7 +104,7 @@ def _contents(name: str, pipe: "ParsingPipe", sentences: list[_Candidate], n: in
 
 
 def _row(number: int, answer: "Answer") -> tuple[Any, ...]:
-    """Return the table row of a sentence: entropy per word, entropy in bits, and number of words.
+    """Return the table row of a sentence: place, entropy in bits per word and in bits, number of words, and text.
 
     number (int): The number of the sentence in its file, from 1.
     """

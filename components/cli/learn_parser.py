@@ -50,11 +50,12 @@ def learn_parser(
     """Learn a parser from trees.
 
     The method isbn learns an isbn_parser, a network that reads from left to right; all other methods learn an
-    lpcfg_parser, a latent grammar. The method pivot also learns evidence: how likely each phrase and tag is, given the
-    words around it. That is more accurate, and takes some minutes more. For English, evidence is learned on the vectors
-    of the encoder that comes with the package; with --encoder none, and for other languages, from the treebank alone.
-    Other methods for grammars learn evidence with --set evidence=true, or with an --encoder; --set evidence=false
-    learns the grammar alone.
+    lpcfg_parser, a grammar, which has latent states unless the method is pcfg. The method pivot also learns
+    evidence: how likely each phrase and tag is, given the words around it. That is more accurate, and takes some
+    minutes more. For English, evidence is learned on the vectors of the encoder that comes with the package;
+    with --encoder none, and for other languages, from the treebank alone. Other methods for grammars, except
+    induction, learn evidence with --set evidence=true, or with an --encoder; --set evidence=false learns the
+    grammar alone.
 
     --set changes settings of the method's class, such as Pivot or ISBNLearner:
 
@@ -70,9 +71,9 @@ def learn_parser(
                     isbn; spectral also has variant=2012
 
     --dev names held-out trees, on which it prints F1. The smoothing of the spectral method, and the number of
-    iterations of EM or of passes, are tuned on them. The probabilities of a network are calibrated on them, or without
-    --dev on one tree in 50 of TREES, at most 200, if there are 500 or more. `spacy-lpcfg inspect` shows the steps and
-    the singular values.
+    iterations of EM or of passes, are tuned on them. The probabilities of a network are calibrated on the first
+    200 of them, or without --dev on one tree in 50 of TREES, at most 200, if there are 500 or more.
+    `spacy-lpcfg inspect` shows the steps and the singular values.
 
     \b
     Example:

@@ -58,11 +58,12 @@ def offer_noun_chunks(vocab: Vocab, doc: Any = None) -> None:
 
 
 def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end token of the base noun phrases of a Doc, in text order.
+    """Yield the token range [start, end) of each base noun phrase of a Doc, in text order.
 
     A base noun phrase is an NP or WHNP that contains no other noun phrase except possessors, such as "the dog's".
 
     key (str): Key of the trees in `doc.spans`.
+    RAISES (KeyError): If the Doc has no trees under the key.
     """
     group = group_at(doc, key, 0, None)
     tags = attributes(doc, key).tags or [token.tag_ for token in doc]

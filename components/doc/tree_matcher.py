@@ -157,12 +157,15 @@ def _unpickled(vocab: Vocab, data: bytes, callbacks: dict[str, OnMatch | None], 
 
 
 class IndexedDocs:
-    """An index of the trees of Docs for searches, which also converts nodes to Spans; errors as for `TreeMatcher`.
+    """An index of the trees of Docs for searches, which also converts nodes to Spans.
 
     docs (iterable of Doc or Span): Docs with trees, or Spans of constituents.
     rules (HeadRules): Head rules of their language.
     spans_key (str or None): Key of the trees in `doc.spans`; None for the first key with trees that a Doc has.
     has_root (bool): Whether to put the tree of each sentence below a node ROOT, for patterns that mention it.
+    RAISES (ValueError): If a Doc has no trees under the key, or a Span is no constituent.
+
+    The attribute `index` (TreeIndex) holds the trees, `roots` (list of Constituent) the root node of each tree.
     """
 
     def __init__(

@@ -23,10 +23,11 @@ class ForestScores(NamedTuple):
     An item is a symbol over a span; an edge is a rule that builds an item from two items.
 
     marginals (Marginals): Marginals of the forest under the latent grammar.
-    edges (float64, (n_edges,)), items (float64, (n_items,)): The marginals, in absolute value with a projection or with
-        `ChartSettings.absolute`; coarse posteriors if the status is "coarse".
-    projection (Projection or None): The tempered distribution without latent states, from which posteriors then come;
-        None to take them from `items`.
+    edges (float64, (n_edges,)), items (float64, (n_items,)): The scores from which decodings choose a tree. If
+        the status is "parsed", they are the marginals; if it is "coarse", the posteriors of the coarse pass. They
+        are absolute values if there is a projection, or if `ChartSettings.absolute` is set.
+    projection (Projection or None): The tempered distribution without latent states, from which the posteriors of
+        items are computed; None if `items` are the posteriors.
     status (str): "parsed", or "coarse" if the latent marginals are not finite or sum to 0.
     log_probability (float): ln P(words) in nats; nan if the grammar is not proper.
     """

@@ -54,9 +54,14 @@ class SentenceContext(NamedTuple):
 
 
 class ContextModel:
-    """Model of words in context, from the tables of a grammar, with which the chart of a sentence is pruned.
+    """Predictor of symbols and constituent boundaries from the neighbouring words, to prune the chart.
 
-    likely_tags (int32, (n_terminals,)): The most probable tag of each terminal without context, as an id.
+    It combines the grammar's classifier of words in context, its lexicon, and its tables of neighbouring tags.
+
+    grammar (Grammar): The grammar.
+
+    The attribute `likely_tags` (int32, (n_terminals,)) holds the id of the most probable tag of each terminal
+    without context.
     """
 
     def __init__(self, grammar: Grammar) -> None:

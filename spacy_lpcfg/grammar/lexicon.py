@@ -1,16 +1,20 @@
 """The lexicon of a grammar: emission probabilities of known words, and of the signatures of unknown words.
 
-A grammar emits *terminals*. A word that is frequent in training is a terminal of its own. Any other word is emitted
-through the first of its signatures that the grammar knows (`words/signatures.py`). Every grammar knows the most general
-signature, `<form>`. A rare word (seen in training, but emitted through a signature) has the latent states and the tags
-of its signature, and the tags that it was seen with get more weight. An unknown word has the tags of its signature.
+A grammar emits *terminals*. A word that is frequent in training is a terminal of its own. Any other word is
+emitted through the first of its signatures that the grammar knows (`words/signatures.py`). Every grammar
+knows the most general signature, `<form>`. A rare word (seen in training, but emitted through a signature)
+has the latent states and the tags of its signature, and the tags that it was seen with get more weight. An
+unknown word has the tags of its signature.
 
-The vocabulary consists of the known words and of the signatures, each of which stands for all unknown words that have
-it. The probabilities of the vocabulary sum to 1 at every position. The first word of a sentence is special:
+The vocabulary consists of the known words and of the signatures, each of which stands for all unknown words
+that have it. The probabilities of the vocabulary sum to 1 at every position. The first word of a sentence is
+special:
 
 - A capitalized word that is no terminal is emitted as its lower case, if that is a terminal.
-- The probability of the lower case is then shared evenly among it and the rare words that are emitted in this way.
-- The probability that signatures give to these rare words elsewhere goes to unknown words.
+- So at this position, the terminal of a lower-case word also emits the capitalized rare words with that lower
+  case. Its probability is divided evenly among the lower-case word and these rare words.
+- Elsewhere in the sentence, signatures emit these rare words. At the first position, this part of the
+  signatures' probability goes to unknown words instead.
 """
 
 from __future__ import annotations

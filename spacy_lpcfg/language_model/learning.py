@@ -185,9 +185,10 @@ class LanguageModelLearner(Variants):
             elsewhere += time.process_time() - now
 
     def _start(self, bigrams: Bigrams) -> Aggregate:
-        """Return the initial model of EM, whose number of states is limited by the text.
+        """Return the initial model of EM: random for the method "em", otherwise the estimate of the pivot algorithm.
 
-        It has no more states than the text has different first words, or different second words, of bigrams.
+        The number of states is at most the number of distinct first words of the bigrams, and at most the number of
+        distinct second words. A warning is logged if this is less than the wanted number.
         """
         wanted = self.n_states or METHODS[self.method].n_states
         possible = min(len(np.unique(bigrams.first)), len(np.unique(bigrams.second)))

@@ -151,7 +151,7 @@ class Pivot(EMLearner, TreebankSettings, Variants):
         return self.start_at(treebank, self.parameters(treebank))
 
     def start_at(self, treebank: IndexedTreebank, parameters: Parameters) -> EMFit:
-        """Return EM at given parameters, before any iteration.
+        """Start EM from given parameters: return an `EMFit` that has done no iteration yet.
 
         treebank (IndexedTreebank): The treebank that EM learns from.
         parameters (Parameters): Probabilities, such as `parameters` estimates.

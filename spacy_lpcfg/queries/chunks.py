@@ -95,9 +95,14 @@ def is_opening(leaf: Tree) -> bool:
 
 
 class ClauseTree:
-    """A sentence without its punctuation, with its heads, chunks and the gaps between its words.
+    """A sentence without its punctuation, with its heads, chunks and the gaps between its words; built by `of`.
 
     root (Node): The root of the tree without punctuation.
+    words (sequence of Tree, (n_words,)): The leaves that are words.
+    pauses (sequence of bool, (n_words - 1,)): Whether a pause, such as a comma, follows each word but the last.
+
+    It has the attribute `root`, and:
+
     nodes (list of Node): All nodes in pre-order.
     words, tags (list of str, (n_words,)): The words without punctuation, and their tags.
     gaps (list of Gap, (n_words - 1,)): The gap after each word but the last.

@@ -92,9 +92,12 @@ def looks_like_path(source: str) -> bool:
 
 
 def check_input_or_text(source: str) -> None:
-    """Check an argument that is a file, "-" for stdin, or a text; log a note if a text looks like the name of a file.
+    """Check an argument that is a file, "-" for stdin, or a text to process.
 
-    RAISES (BadParameter): If the argument is a folder, looks like the path of a missing file, or is not UTF-8.
+    Log a note if the argument is taken for a text, but is a single word, or ends in a suffix such as .txt.
+
+    RAISES (BadParameter): If the argument is a folder, is a single word with a slash, backslash or suffix but no
+        file, or is not UTF-8.
     RAISES (ValueError): If the argument is "-" and stdin is closed.
     """
     if not is_text(source):

@@ -17,11 +17,12 @@ _PRIOR = 2.0  # pseudo-count by which each of the two distributions of cues is s
 
 
 class TopScores(NamedTuple):
-    """A learned rule for the top split: a sentence is divided at a clause boundary, or before the highest-scoring verb.
+    """A learned rule for the top split: divide a sentence at a clause boundary, or before the highest-scoring verb.
 
-    values (float32, (2 * N_SYMBOLS,)): Log-odds, in nats, that a verb is the only verb of its sentence, given its cue:
-        the symbol before it, and whether punctuation is between them (see `cue`).
-    first (float): Bonus that is added to the log-odds of the first verb.
+    values (float32, (2 * N_SYMBOLS,)): Log-likelihood ratio of each cue, in nats:
+        ln P(cue | only finite verb of its sentence) - ln P(cue | one of several verbs). The cue of a verb is the
+        symbol before it, and whether punctuation is between them; the function `cue` returns its index.
+    first (float): Bonus that is added to the score of the first verb.
     """
 
     values: np.ndarray

@@ -37,7 +37,7 @@ class EncoderWeights:
     """The weights of an encoder of BERT's family, under BERT's names.
 
     arrays (mapping of str to float32 array): The weights, such as "encoder.layer.0.output.dense.bias". There are
-        `N_POSITIONS` position embeddings, to which the embedding of the first token type is added.
+        `N_POSITIONS` position embeddings, which already include the embedding of the first token type.
     n_layers, n_heads (int): Numbers of layers, and of attention heads per layer.
     epsilon (float): Added to variances in layer norms.
     """

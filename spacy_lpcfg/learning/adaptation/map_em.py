@@ -78,10 +78,11 @@ class PriorEM:
     # Steps
 
     def start(self) -> StateCounts:
-        """Return the counts from which EM starts: back-off, plus the prior's counts times the number of new trees.
+        """Return the initial counts, from which the first M step computes the parameters.
 
-        The back-off consists of `independent`, without which new trees may have probability 0, and of the pseudo-tokens
-        with which new symbols emit unknown words.
+        They are the expected counts of as many trees of the old grammar as there are new trees, and two kinds of
+        back-off: the counts `independent`, which give every new tree a positive probability, and the pseudo-tokens
+        with which new symbols emit unknown words (`Emitted.backoff`).
         """
         return self._with_backoff(self.independent).plus(self.prior_counts, len(self.new.nodes.roots))
 

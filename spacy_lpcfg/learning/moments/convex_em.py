@@ -130,12 +130,14 @@ def transition(counts: csr_array, inside: np.ndarray, outside: np.ndarray, setti
 
 
 def conditionals(counts: csr_array, inside: np.ndarray, settings: ConvexEM) -> np.ndarray:
-    """Return the s(g | h) that maximises the objective below theorem 2 of Cohen and Collins (2014), with convex EM.
+    """Estimate s(g | h), the distribution of features g in each latent state h, by convex EM.
 
-    The objective is the sum over f, g of Q[f, g] log(sum over h of r(h | f) s(g | h)).
+    It maximises the objective below theorem 2 of Cohen and Collins (2014): the sum over f, g of
+    Q[f, g] log(sum over h of r(h | f) s(g | h)). f and g are features of two sides, such as the inside and the
+    outside pivot features of a node.
 
-    counts (csr_array, (F, G)): Q, up to a factor.
-    inside (float64, (F, m)): r(h | f).
+    counts (csr_array, (F, G)): Q, how often f and g occur together, up to a factor.
+    inside (float64, (F, m)): r(h | f), the posterior of the states given f; held fixed.
     settings (ConvexEM): The stopping rule.
     RETURNS (float64, (G, m)): s(g | h); columns sum to 1.
     """

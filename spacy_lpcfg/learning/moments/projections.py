@@ -198,10 +198,11 @@ def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
 
 
 def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the truncated SVD of Omega: U (d, m), Sigma (m,) and V (d', m), with m <= n_states.
+    """Return the truncated SVD of a symbol's inside-outside matrix Omega: U (d, m), Sigma (m,) and V (d', m).
 
-    omega (csr_array, (d, d')): Omega of one symbol.
-    n_states (int): The maximum number of states; m is smaller if fewer singular values exceed 1e-4 of the largest.
+    omega (csr_array, (d, d')): Omega, the mean product of inside and outside features over the symbol's nodes.
+    n_states (int): The maximum number m of singular values. Values of at most 1e-4 of the largest are left out,
+        but one is always kept; it is 1 if Omega is zero.
     seed (int): Seed of the randomised SVD, which large matrices get.
     """
     if min(omega.shape) <= 2 * n_states + 10:

@@ -199,7 +199,10 @@ class Projection:
         )
 
     def _fronted(self) -> Tree:
-        """Put a fronted predicate and its clause (SQ, or S if the subject precedes the copula) below one label."""
+        """Build the tree of a fronted predicate and its clause, such as (SBARQ (WHNP What) (SQ is it)).
+
+        The clause is an SQ, or an S if the subject precedes the copula, as in (SBAR (WHNP what) (S it is)).
+        """
         core = self._project(Level.CASE)
         left, right = (
             [child for child, level in zip(side, its, strict=True) if Level.CASE < level < Level.OUTSIDE]
