@@ -83,9 +83,9 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
     tags, spellings = [""] * len(doc), [""] * len(doc)
     for tree, words in zip(trees, _words_per_sentence(doc, trees), strict=True):
         label, tree_below = strip_root(tree) if tree else ("", None)
+        _scatter(tags, words, tree_below.tags if tree_below else [])
         brackets = tree_below.spans() if tree_below else []
         spans += _spans(doc, words, brackets[_n_roots(brackets) :])
-        _scatter(tags, words, tree_below.tags if tree_below else [])
         _scatter(spellings, words, _spellings(texts_of(doc, words), tree_below.words if tree_below else []))
         root = label or root
     write_tags(doc, _chosen_tags(tags, [token.tag_ for token in doc], set_tags=True))

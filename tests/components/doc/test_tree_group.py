@@ -350,3 +350,10 @@ def test_spacy_has_no_groups_in_a_doc_of_a_span():
     doc = Doc(Vocab(), ["the", "ferry"])
     doc.spans["other"] = [doc[0:2]]
     assert not doc[0:2].as_doc(copy_user_data=True).spans
+
+
+@pytest.mark.parametrize("words", [["It"], ["It", "rained", "hard"]])
+def test_tree_of_another_number_of_words_is_refused(words):
+    (tree,) = parse_trees("(S (NP (PRP It)) (VP (VBD rained)))")
+    with pytest.raises(ValueError, match=f"Expected a tree of {len(words)} words? for the sentence .* of 2 words"):
+        set_trees(Doc(Vocab(), words=words), [tree])
