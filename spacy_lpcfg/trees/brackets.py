@@ -211,7 +211,7 @@ def check_writable(tree: Tree) -> None:
         for text in texts:
             if not _WRITABLE.fullmatch(text) and not (node is tree and text == "" and node.children):
                 raise ValueError(
-                    "Labels and words in brackets are not empty and hold neither white space nor round brackets nor "
-                    f"halves of characters (lone surrogates), but got {shown(text)} in {str(node)[:80]}. Use "
+                    "Expected labels and words that are not empty and hold neither white space nor round brackets nor "
+                    f"halves of characters (lone surrogates), got {shown(text)} in {str(node)[:80]}. Use "
                     f"`escape_token` for brackets in words, and join words with spaces by underscores."
                 )

@@ -266,7 +266,7 @@ X = Tree("NN", word="x")
 )  # fmt: skip
 def test_brackets_write_refuses_what_cannot_be_read_and_leaves_the_file(tmp_path, new_file, tree):
     path = new_file("a.mrg", CAT)
-    with pytest.raises(ValueError, match="Labels and words in brackets"):
+    with pytest.raises(ValueError, match="Expected labels and words that are not empty"):
         write_trees(path, [X, tree])
     assert path.read_text(encoding="utf-8") == CAT
     assert list(tmp_path.iterdir()) == [path]
