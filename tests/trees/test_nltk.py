@@ -58,7 +58,7 @@ def test_exchange_of_a_deep_tree():
         ),
         (lambda: nltk_tree.Tree("NP", []), "a tag above each word"),
         (lambda: nltk_tree.Tree("NP", [nltk_tree.Tree(3, ["x"])]), "whose labels are strings"),
-        (lambda: nltk_tree.Tree("NN", ["ice cream"]), "but got 'ice cream' in .*join words with spaces"),
+        (lambda: nltk_tree.Tree("NN", ["ice cream"]), "got 'ice cream' in .*join words with spaces"),
         (lambda: "(NP (NN time))", r"read brackets with nltk.Tree.fromstring"),
         (lambda: ["NP", ["NN", "time"]], "Expected an nltk.Tree"),
         (lambda: nltk_tree.Tree("NN", [7]), "Expected an nltk.Tree"),
