@@ -129,7 +129,9 @@ def scored(
 
 def difference(base: Sequence[Scored], runs: Sequence[Scored]) -> str:
     """Return the F1 of `runs` less that of `base`, with its 95% interval; each has a run for each seed of a parser."""
-    return str(difference_interval(*(evalb_counts([run.evaluation for run in each]) for each in (base, runs))))
+    return str(
+        difference_interval(*(evalb_counts([run.evaluation for run in of_parser]) for of_parser in (base, runs)))
+    )
 
 
 def f1_cells(runs: Sequence[Scored], source: str = "") -> Row:

@@ -335,8 +335,8 @@ class ParsingPipe(ModelPipe[ParserModel]):
             )
             given = self._tags(sentences, positions)
             weight = self.tag_weight if given else 0.0
-            evidence = evidence_of and evidence_of(positions, self.spell(texts))
-            yield self.query(texts, given, tag_weight=weight, constraints=constraints, evidence=evidence)
+            query = self.query(texts, given, tag_weight=weight, constraints=constraints)
+            yield query if evidence_of is None else replace(query, evidence=evidence_of(positions, query.words))
 
     def _tags(self, sentences: DocSentences, positions: Sequence[int]) -> Tags | None:
         """Return the given tags of the words at `positions`, None for a word without one.

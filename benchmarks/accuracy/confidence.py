@@ -62,6 +62,7 @@ class Rated(NamedTuple):
 
     @classmethod
     def of_model(cls, model: str, held_out: list[Tree]) -> Rated:
+        """Load a model; fit tau to the held-out trees if there are any."""
         pipe = find_parser(load_pipeline(model))
         parser = pipe.ready_parser()
         rated = cls(Path(model).name, partial(measure.parsed, parser))

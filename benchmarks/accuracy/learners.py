@@ -106,6 +106,7 @@ def parse(model: Path, gold_path: Path, tags: str) -> measure.Row:
 
 
 def parsing_row(golds: Sequence[Any], trees: Sequence[Any], seconds: float, n_failed: int) -> measure.Row:
+    """Return the EVALB scores of trees in percent, the numbers of sentences, and sentences in a CPU second."""
     scores = evaluate(golds, trees).scores()
     return {
         "F1": scores["evalb_f"],

@@ -126,7 +126,7 @@ def f1_rows(runs: dict[int, list[Variants]]) -> list[measure.Row]:
     rows = []
     for name in next(iter(runs.values()))[0]:
         for m, by_seed in runs.items():
-            full, variant = ([scored[each] for scored in by_seed] for each in ("full", name))
+            full, variant = ([scored[system] for scored in by_seed] for system in ("full", name))
             change = measure.difference(full, variant)
             rows.append({"variant": name, "m": m, **measure.f1_cells(variant), "change": change})
     return rows

@@ -73,7 +73,7 @@ def as_doc(nlp: Language, gold: Tree) -> Doc:
 def own_rows(model: Path, golds: list[Tree]) -> Iterator[measure.Row]:
     """Yield a row for each way to parse; they take turns, so that what else the machine does falls on both."""
     ways = {"native": native_pass, "nlp.pipe": pipe_pass}
-    by_turn = [[measure.in_child(way, model, golds) for way in ways.values()] for _ in range(N_PASSES)]
+    by_turn = [[measure.in_child(parse, model, golds) for parse in ways.values()] for _ in range(N_PASSES)]
     for name, passes in zip(ways, zip(*by_turn, strict=True), strict=True):
         trees, _ = passes[0].result
         seconds = statistics.median(one_pass.result[1] for one_pass in passes)

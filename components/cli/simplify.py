@@ -77,15 +77,14 @@ def simplify(
 
 
 def _cited(documents: "Iterable[Parsed]", rules: "Sequence[EditRule] | None") -> Iterator[CitedClause]:
-    from spacy_lpcfg.components.doc.sentences import sentence_bounds, words_of
+    from spacy_lpcfg.components.doc.sentences import words_of
     from spacy_lpcfg.components.doc.simple_clauses import doc_simple_clauses
 
     numbers = count(1)
     for parsed in documents:
         clauses = iter(doc_simple_clauses(parsed.doc, rules))
         clause = next(clauses, None)
-        citations = parsed.sentences() if len(parsed.doc) else ()  # an empty line has one, but no sentence
-        for citation, bounds in zip(citations, sentence_bounds(parsed.doc), strict=True):
+        for citation, bounds in parsed.bounds():
             positions = words_of(parsed.doc, *bounds)
             number = next(numbers) if positions else 0
             while clause is not None and clause.sent.start in positions:

@@ -46,7 +46,9 @@ def find_sentences(doc: Doc, key: str) -> DocSentences:
     starts = None if doc.has_annotation("SENT_START") else sentence_starts(doc)
     bounds = sentence_bounds(doc) if starts is None else _bounds(starts)
     positions = [words_of(doc, start, end) for start, end in bounds]
-    return DocSentences(starts, bounds, positions, [texts_of(doc, each) for each in positions], given_tags_of(doc, key))
+    return DocSentences(
+        starts, bounds, positions, [texts_of(doc, words) for words in positions], given_tags_of(doc, key)
+    )
 
 
 def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:

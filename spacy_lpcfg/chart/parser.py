@@ -87,7 +87,7 @@ class Parser(SentenceParser):
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        """What error messages call the grammar."""
+        """The name of the grammar's kind in error messages."""
         return "a proper grammar" if self.is_proper else "a grammar whose parameters are no probabilities"
 
     @property

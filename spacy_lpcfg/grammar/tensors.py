@@ -78,7 +78,7 @@ class Tensors:
 
     @cached_property
     def offsets(self) -> np.ndarray:
-        """Where the tensor of each rule begins in `dense`, and where the last one ends, int64 (n_rules + 1,)."""
+        """The offset of each rule's tensor in `dense`, and the end of the last one, int64 (n_rules + 1,)."""
         return read_only(offsets(self.sizes))
 
     @cached_property

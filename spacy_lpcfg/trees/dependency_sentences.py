@@ -114,13 +114,7 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str, comments: Mappin
             continue
         if columns[0] != str(len(words) + 1):
             raise TreebankError(f"Expected the word number {len(words) + 1}, got {shown(columns[0])}.", path, number)
-        for column, contents in ((_FORM, "a word"), (_UPOS, "a universal part of speech")):
-            is_missing = columns[column].strip() in _NOTHING[column]
-            if is_missing or (column == _UPOS and _NOT_IN_LABELS.search(columns[column])):
-                message = f"Expected {contents} in column {column + 1}, got {columns[column]!r}."
-                if column == _UPOS:
-                    message += " Phrases are made by it; files that convert writes have it if the tags of trees do."
-                raise TreebankError(message, path, number)
+        _check_word(columns, path, number)
         words.append(columns)
         numbers.append(number)
     first = rows[0][0]
@@ -141,6 +135,17 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str, comments: Mappin
     if not words or len(_top_down(sentence)) < len(words):
         raise TreebankError("Expected words whose heads make a tree, got a circle of heads or no words.", path, first)
     return sentence
+
+
+def _check_word(columns: Sequence[str], path: str, number: int) -> None:
+    """Raise TreebankError if a row lacks a word, or a part of speech that can be a label."""
+    for column, contents in ((_FORM, "a word"), (_UPOS, "a universal part of speech")):
+        is_missing = columns[column].strip() in _NOTHING[column]
+        if is_missing or (column == _UPOS and _NOT_IN_LABELS.search(columns[column])):
+            message = f"Expected {contents} in column {column + 1}, got {columns[column]!r}."
+            if column == _UPOS:
+                message += " Phrases are made by it; files that convert writes have it if the tags of trees do."
+            raise TreebankError(message, path, number)
 
 
 def _text(rows: Sequence[list[str]], words: Sequence[list[str]], text: str) -> SourceText:

@@ -174,7 +174,9 @@ def main() -> None:
     numbers = {"models": 10, "train": 20_000, "restarts": 2, "beam": 10, "seed": 0}
     args = measure.arguments(__doc__, **numbers, scales=[1.5], no_edges=False).parse_args()
     by_scale = {scale: measured(scale, args) for scale in args.scales}
-    tables = {f"{title}, scale {scale:g}": rows for scale, each in by_scale.items() for title, rows in each.items()}
+    tables = {
+        f"{title}, scale {scale:g}": rows for scale, of_scale in by_scale.items() for title, rows in of_scale.items()
+    }
     measure.report(tables, args.json)
 
 

@@ -56,8 +56,8 @@ class Settings(NamedTuple):
 
 
 def main() -> None:
-    chosen = {"rates": [0.03, 0.1], "precisions": [0.5, 2, 8]}
-    arguments = measure.arguments(__doc__, **chosen, folds=10, seeds=[0, 1], states=40, max_length=15)
+    options = {"rates": [0.03, 0.1], "precisions": [0.5, 2, 8]}
+    arguments = measure.arguments(__doc__, **options, folds=10, seeds=[0, 1], states=40, max_length=15)
     arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
     args = arguments.parse_args()
     trees, dev = (read(args.treebank / f"{part}.mrg", args.max_length) for part in ("train", "dev"))

@@ -87,14 +87,16 @@ def read(path: Path, max_length: int | None) -> list[Tree]:
 
 def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str) -> Parsed:
     """Parse the words of trees both ways."""
-    parsers = (IncrementalParser(isbn, search=BeamSettings(beam=beam), decoding=each) for each in (MostProbable(), MBR))
+    parsers = (
+        IncrementalParser(isbn, search=BeamSettings(beam=beam), decoding=decoding) for decoding in (MostProbable(), MBR)
+    )
     return Parsed(*(measure.scored(parser, golds, tags) for parser in parsers))
 
 
 def row(runs: Sequence[Parsed], first: Sequence[Parsed]) -> measure.Row:
     """Return means over the seeds, and the difference to the first approximation."""
     brackets, base = [run.brackets for run in runs], [run.brackets for run in first]
-    counts = (evalb_counts([run.evaluation for run in each]) for each in (base, brackets))
+    counts = (evalb_counts([run.evaluation for run in scored]) for scored in (base, brackets))
     scores = [run.evaluation.scores() for run in brackets]
     return {
         "F1 of tree": float(np.mean([run.trees.f1 for run in runs])),

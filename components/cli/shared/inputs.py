@@ -71,6 +71,11 @@ def suffixes_of(kind: Input) -> tuple[str, ...]:
     return KINDS[kind].suffixes
 
 
+def is_json(file: str) -> bool:
+    """Return whether the suffix of a file is that of JSON, gzipped or not."""
+    return file.removesuffix(ZIPPED).endswith((".jsonl", ".json"))
+
+
 def kind_by_name(file: str) -> Input | None:
     """Return "spacy" or "trees" for a file with a suffix of Docs or treebanks; None for any other file or a text."""
     kinds: tuple[Input, ...] = () if is_text(file) else ("spacy", "trees")
@@ -100,7 +105,7 @@ def check_usage(file: str, kind: Input | None, tags: Tags | None = None) -> None
         but `kind` is "spacy"; if `kind` is "tokens", which has no tags, but `tags` is "given".
     """
     check_input_or_text(file)
-    if kind is None and not is_text(file) and file.removesuffix(ZIPPED).endswith((".json", ".jsonl")):
+    if kind is None and not is_text(file) and is_json(file):
         message = f"'{file}' holds JSON: make a file of trees from it by `spacy-lpcfg convert`, or say --input text"
         raise typer.BadParameter(message, param_hint="FILE")
     if is_text(file) and kind == "spacy":

@@ -129,12 +129,11 @@ class Answer(NamedTuple):
 def answers_of(parsed: Parsed, question: str) -> Iterator[Answer]:
     """Yield the stored result of the parser's method `question` for each sentence that has words."""
     from spacy_lpcfg.components.cli.shared.questions import KEY
-    from spacy_lpcfg.components.doc.sentences import sentence_bounds, texts_of, words_of
+    from spacy_lpcfg.components.doc.sentences import texts_of, words_of
 
     doc, given = parsed.doc, parsed.words
     answers = doc.user_data[KEY][question]
-    citations = parsed.sentences() if len(doc) else ()  # an empty line has one, but no sentence
-    for citation, (start, end), answer in zip(citations, sentence_bounds(doc), answers, strict=True):
+    for (citation, (start, end)), answer in zip(parsed.bounds(), answers, strict=True):
         if answer is not None:
             words = texts_of(doc, words_of(doc, start, end)) if given is None else given
             yield Answer(citation, words, answer)

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import count
 from pathlib import Path
@@ -174,10 +175,10 @@ def queries_of(nlp: Language, pipe: ParsingPipe, sentences: Sequence[Sequence[st
     docs = [Doc(nlp.vocab, words=[text_of(word) for word in words]) for words in sentences]
     for component in (cast("Any", nlp.get_pipe(name)) for name in listened_to(nlp, pipe)):
         docs = [*component.pipe(docs)]
-    of_docs = zip(sentences, pipe.evidence_of(docs), strict=True)
+    of_docs = zip(map(pipe.query, sentences), pipe.evidence_of(docs), strict=True)
     return [
-        pipe.query(words, evidence=evidence_of and evidence_of(range(len(words)), pipe.spell(words)))
-        for words, evidence_of in of_docs
+        query if evidence_of is None else replace(query, evidence=evidence_of(range(len(query.words)), query.words))
+        for query, evidence_of in of_docs
     ]
 
 

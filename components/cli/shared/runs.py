@@ -43,6 +43,13 @@ class Parsed(NamedTuple):
         """Return the location of each sentence, including sentences without words."""
         return cited_sentences(self.doc, self.origin)
 
+    def bounds(self) -> Iterator[tuple[CitedSentence, tuple[int, int]]]:
+        """Yield the location of each sentence with its start and end token; nothing for an empty line of words."""
+        from spacy_lpcfg.components.doc.sentences import sentence_bounds
+
+        if len(self.doc):
+            yield from zip(self.sentences(), sentence_bounds(self.doc), strict=True)
+
 
 class Run(NamedTuple):
     """A pipeline to run over an input.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.components.cli.shared.failures import Failures
-from spacy_lpcfg.components.cli.shared.files import LONGEST_JSON, STDIN, ZIPPED, read_lines
-from spacy_lpcfg.components.cli.shared.inputs import Source, check_usage, kind_by_name, kind_said
+from spacy_lpcfg.components.cli.shared.files import LONGEST_JSON, STDIN, read_lines
+from spacy_lpcfg.components.cli.shared.inputs import Source, check_usage, is_json, kind_by_name, kind_said
 from spacy_lpcfg.components.cli.shared.options import Input
 from spacy_lpcfg.components.cli.shared.pipelines import find_parser, load_pipeline
 from spacy_lpcfg.components.cli.shared.readers import read_docs, trees_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
     from spacy_lpcfg.trees.errors import OnError
 
-DOCS, _JSON = ".spacy", (".jsonl", ".json")
+DOCS = ".spacy"
 _TOO_LONG = f"Expected a JSON object of at most {LONGEST_JSON:,} characters on a line, but it goes on."
 
 
@@ -61,7 +61,7 @@ def trees_of_path(path: str, on_error: OnError, dialect: str | None, encoding: s
         return trees_of(Source(path, "trees", dialect=dialect), on_error)
     if path.endswith(DOCS):
         return trees_of_docs(path)
-    if path.removesuffix(ZIPPED).endswith(_JSON):
+    if is_json(path):
         return _trees_of_json(path, on_error)
     return _trees_of_treebanks(path, on_error, dialect, encoding)
 
